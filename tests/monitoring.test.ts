@@ -42,6 +42,8 @@ beforeAll(async () => {
       MAIL_FROM: "Berth <berth@example.com>",
       BACKUP_SCHEDULE: "0 3 * * *",
       BACKUP_CONTINUOUS: "true",
+      AUDIT_TO: "file:missing/audit.jsonl",
+      STRIPE_API_URL: "http://127.0.0.1:9",
     },
   });
   const owner = createClient(berth);
@@ -91,6 +93,18 @@ test("doctor --online asks what the service depends on, and shows no secret", as
   expect(stdout).toMatch(/^! Domains: nothing answers at http:\/\/localhost:\d+: .*\n {2}→ /m);
   for (const part of ["Clock: ", "Disk: ", "Backups: "]) expect(stdout).toContain(part);
   expect(stdout).not.toContain("canary");
+  expect(stdout).toMatch(
+    /^✗ Audit log: file:.*missing\/audit\.jsonl can't be used: .*ENOENT.*\n {2}→ Make its folder/m,
+  );
+  expect(exitCode).toBe(1);
+});
+
+test("doctor says what the running service can't reach, and which settings have no effect, as the log does", async () => {
+  const { stdout, exitCode } = await berth.command("doctor");
+  expect(stdout).toMatch(/^! AUDIT_TO has taken no entries of the audit log since .*ENOENT.* Remove the reason/m);
+  const idle = "STRIPE_API_URL: is set without STRIPE_SECRET_KEY, so it has no effect.";
+  expect(stdout).toContain(`! ${idle}`);
+  expect(berth.output().stderr).toContain(idle);
   expect(exitCode).toBe(0);
 });
 
@@ -222,6 +236,8 @@ describe("the dashboard", () => {
     const left = [...scraped.matchAll(/^# TYPE (berth_\w+) /gm)].filter(([, name = ""]) => !families.has(name));
     const minor = [
       "berth_ai_cache_bytes",
+      "berth_audit_export_failures_total",
+      "berth_audit_exported_total",
       "berth_backup_age_seconds",
       "berth_backup_copy_age_seconds",
       "berth_backup_copy_bytes_total",
@@ -230,6 +246,7 @@ describe("the dashboard", () => {
       "berth_backup_failures_total",
       "berth_backup_late",
       "berth_metrics_reading_failures_total",
+      "berth_outage_seconds",
       "berth_outbox_held",
       "berth_outbox_oldest_seconds",
       "berth_retention_deleted_total",

@@ -340,6 +340,10 @@ describe("berth deploy", () => {
       exitCode: 1,
       stderr: expect.stringContaining("exists"),
     });
+    expect(await command("pull", "Deployed", "nowhere/pulled.yaml")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("There is no folder nowhere."),
+    });
 
     // Elsewhere: another service, with a bot of its own.
     env.CHANNEL_A_TOKEN = TOKEN;

@@ -1,6 +1,7 @@
 // The commands `berth user …`, with which the operator of the machine manages accounts. They run in the server when
 // called over the control socket, else in the process of the command.
 import { invalidInput } from "../../src/kernel/errors.ts";
+import type { Kernel } from "../../src/kernel/plugin.ts";
 import type { Administration, PlanTable, User } from "../auth/index.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { toInvitationResponse, toUserItem } from "./model.ts";
@@ -19,6 +20,7 @@ export function createCommands(
   auditLog: AuditLog,
   plans: PlanTable,
   takeNotes: () => Promise<void>,
+  database: Pick<Kernel["database"], "read">,
 ): Commands {
   const recorder = ({ operator = "" }) =>
     auditLog.recorderFor({ kind: "command", id: null, name: operator, address: null, requestId: null });
@@ -98,7 +100,8 @@ export function createCommands(
           path: "head",
           message: "A head is a number and a hash, as audit verify prints them: 12:AbC…",
         });
-      return auditLog.verify(seq === undefined ? undefined : { seq: Number(seq), mac });
+      const report = await auditLog.verify(seq === undefined ? undefined : { seq: Number(seq), mac });
+      return (await import("./unrecorded.ts")).withUnrecorded(database, report);
     },
 
     async "user.two-factor-off"(args) {

@@ -1,6 +1,8 @@
 // Tests the freeze of accounts and agents: what ends at once, what waits, what its owner can still do, and how it goes on.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { becomeFirstAdmin } from "../../tests/support/account-setup.ts";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { becomeFirstAdmin, verifyEmail } from "../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { expectRefusal } from "../../tests/support/refusal.ts";
@@ -269,5 +271,46 @@ describe("an account", () => {
     expect(await admin.get(`/api/admin/agents?owner=${ada.userId}`)).toMatchObject({
       body: { agents: [{ status: "stopped", reason: REASON, frozen: "account" }] },
     });
+  });
+});
+
+describe("its owner gets a mail", () => {
+  /** The subjects of the owner's mails about freezes, in any order. */
+  const subjects = (): string[] => {
+    const outbox = join(fixture.kernel.config.dataDir, "outbox");
+    const mails = existsSync(outbox) ? readdirSync(outbox).map((name) => readFileSync(join(outbox, name), "utf8")) : [];
+    return mails
+      .filter((mail) => mail.includes(`To: ${ada.account.email}`))
+      .map((mail) => /^Subject: (.+(?:\r?\n .+)*)/m.exec(mail)?.[1]?.replace(/\r?\n/g, "") ?? "")
+      .filter((subject) => /fr(?:o|ee)ze/.test(subject))
+      .sort();
+  };
+  const arrive = (expected: string[]) => eventually(() => subjects().length === expected.length && subjects());
+  beforeEach(() => verifyEmail(fixture, ada.account.email));
+
+  test("when the account is frozen, and one when that ends, however often it is asked for", async () => {
+    await Promise.all([freezeUser(), freezeUser()]);
+    await admin.post(`/api/admin/users/${ada.userId}/freeze`, { reason: "Another reason." });
+    await unfreezeUser();
+    await unfreezeUser();
+    const expected = ["Your account at berth.example is frozen", "Your account at berth.example is no longer frozen"];
+    expect(await arrive(expected)).toEqual(expected);
+  });
+
+  test("when an agent is frozen, and when it goes on; none while the account's own freeze holds it", async () => {
+    await Promise.all([freezeAgent(), freezeAgent()]);
+    await admin.post(`/api/admin/agents/${agentId}/freeze`, { reason: "Another reason." });
+    await unfreezeAgent();
+    await unfreezeAgent();
+    const one = [
+      "The operator of berth.example has ended the freeze of your agent Harbour",
+      "The operator of berth.example has frozen your agent Harbour",
+    ];
+    expect(await arrive(one)).toEqual(one);
+    await freezeAgent();
+    await freezeUser();
+    await unfreezeAgent();
+    const more = [...one, one[1] ?? "", "Your account at berth.example is frozen"];
+    expect(await arrive(more)).toEqual(more);
   });
 });

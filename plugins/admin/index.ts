@@ -55,7 +55,7 @@ export const admin = plugin("admin", (host) => {
 
   return {
     service: {
-      commands: createCommands(authService.administration, auditLog, plans, takeNotes),
+      commands: createCommands(authService.administration, auditLog, plans, takeNotes, host.kernel.database),
       /** The statement that records an admin's change of something else than an account. */
       auditStatement: auditLog.statementFor,
     },

@@ -52,6 +52,7 @@ export const signInSettings = defineSettings({
       "Who is refused at sign-up and forgot-password: `standard` lets plain API clients pass, `strict` only browsers.",
     ),
   },
+  needs: { GOOGLE_CLIENT_ID: ["GOOGLE_ISSUER"], GITHUB_CLIENT_ID: ["GITHUB_BASE_URL", "GITHUB_API_URL"] },
   build: (v) => ({
     /** The providers that are set up completely, in the order in which people see them. */
     providers: [
@@ -86,10 +87,10 @@ export const signInSettings = defineSettings({
     ],
     botDetection: v.BOT_DETECTION,
   }),
-  validate: (v) => [
+  validate: (v, { sources }) => [
     ...requireBoth(v, "GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"),
     ...requireBoth(v, "GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET"),
-    ...validateOidcProviders(v),
+    ...validateOidcProviders(v, sources),
   ],
 });
 
@@ -121,6 +122,15 @@ export const signUpSettings = defineSettings({
     ),
   },
   build: ({ SIGN_UP }) => SIGN_UP,
+  validate: ({ SIGN_UP }, { kernel }) =>
+    SIGN_UP.mode === "domains" && kernel.smtp.url === undefined
+      ? [
+          warning(
+            "SIGN_UP",
+            "lets people in by a mail to their address, and SMTP_URL is not set: mails become files in DATA_DIR/outbox. Until then only those get in whose address a sign-in provider vouches for.",
+          ),
+        ]
+      : [],
 });
 
 const days = parser("a whole number from 0 to 365", (text) =>
@@ -144,6 +154,7 @@ export const newAccountSettings = defineSettings({
       "Messages that the agents of a new account answer on channels in a day, with NEW_ACCOUNT_DAYS: a share of it that grows each day, and any number afterwards.",
     ),
   },
+  needs: { NEW_ACCOUNT_DAYS: ["NEW_ACCOUNT_MESSAGES_PER_DAY"] },
   build: (v) => ({ days: v.NEW_ACCOUNT_DAYS, messagesPerDay: v.NEW_ACCOUNT_MESSAGES_PER_DAY }),
 });
 

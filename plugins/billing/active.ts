@@ -29,7 +29,7 @@ export function activate({ kernel, access, plans, accounts, addUp, audit }: Deps
   const { planMicroUsd } = kernel.config.of(budgetSettings);
   const { users, administration, mails } = accounts;
   const rows = createBillingRows(kernel);
-  const stripe = createStripeClient(access);
+  const stripe = createStripeClient(access, kernel.outages.watch("stripe"));
   const shared = { ...kernel, stripe, rows, plans, users, now: Date.now };
   const customers = createCustomerState({ ...shared, administration, audit, graceDays });
   const planName = (priceId: string) => {

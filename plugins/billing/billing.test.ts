@@ -379,8 +379,10 @@ describe("events", () => {
     if (!event) throw new Error("There is no event.");
     stripe.down(true);
     expect((await stripe.deliver(server.web, event)).status).toBe(502);
+    expect([...server.kernel.outages.current.values()]).toMatchObject([{ of: "stripe", since: expect.any(Number) }]);
     stripe.down(false);
     await deliverNew();
+    expect([...server.kernel.outages.current.values()]).toEqual([]);
     expect(await account()).toMatchObject({ plan: "starter", active: true });
   });
 

@@ -46,8 +46,16 @@ export const billing = plugin("billing", ({ kernel, use }) => {
         audit: auditOf("Stablecoin"),
       }),
     );
+  const chainOutage = stablecoin && kernel.outages.watch("stablecoin");
   const watch = async () => {
-    if (stablecoin) await (await stablecoin()).watch();
+    if (!stablecoin) return;
+    try {
+      await (await stablecoin()).watch();
+      chainOutage?.worked();
+    } catch (error) {
+      chainOutage?.failed(error);
+      throw error;
+    }
   };
   const reconcile = async () => (active ? (await active()).events.reconcile() : 0);
   const reportUse = async () => {

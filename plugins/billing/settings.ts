@@ -1,7 +1,7 @@
 // The settings of payments through Stripe, which is off without a key.
 
 import { anyText, httpUrl, type Parser, parser } from "../../src/kernel/config/parsers.ts";
-import { defineSettings, error, warning } from "../../src/kernel/config/section.ts";
+import { defineSettings, error } from "../../src/kernel/config/section.ts";
 import { optional, withDefault } from "../../src/kernel/config/variable.ts";
 
 interface CreditPrice {
@@ -51,6 +51,12 @@ export const billingSettings = defineSettings({
       "Days for which a plan stays in force after a payment for it has failed.",
     ),
   },
+  needs: {
+    STRIPE_SECRET_KEY: [
+      ...["STRIPE_WEBHOOK_SECRET", "STRIPE_API_URL", "CREDIT_PRICE"],
+      ...["STRIPE_METER_EVENT", "BILLING_GRACE_DAYS"],
+    ],
+  },
   build: (v) => ({
     stripe:
       v.STRIPE_SECRET_KEY && v.STRIPE_WEBHOOK_SECRET
@@ -68,12 +74,6 @@ export const billingSettings = defineSettings({
             "is missing. Without it payments are not noticed. Make a webhook at Stripe and set its signing secret, or leave STRIPE_SECRET_KEY out.",
           ),
         ]
-      : []),
-    ...(v.STRIPE_WEBHOOK_SECRET && !v.STRIPE_SECRET_KEY
-      ? [warning("STRIPE_WEBHOOK_SECRET", "is set without STRIPE_SECRET_KEY, so it has no effect.")]
-      : []),
-    ...(v.CREDIT_PRICE && !v.STRIPE_SECRET_KEY
-      ? [warning("CREDIT_PRICE", "is set without STRIPE_SECRET_KEY, so it has no effect.")]
       : []),
   ],
 });

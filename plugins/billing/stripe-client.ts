@@ -2,6 +2,7 @@
 
 import type Stripe from "stripe";
 import { AppError } from "../../src/kernel/errors.ts";
+import type { OutageWatch } from "../../src/kernel/telemetry/outages.ts";
 import { once } from "../../src/kernel/util/cache.ts";
 
 export interface StripeAccess {
@@ -14,7 +15,10 @@ const TIMEOUT_MS = 20_000;
 
 export type StripeClient = ReturnType<typeof createStripeClient>;
 
-export function createStripeClient({ key, webhookSecret, apiUrl }: StripeAccess) {
+/** Errors that say nothing about Stripe itself: it answers, and refuses this one request. */
+const ANSWERS = new Set(["StripeCardError", "StripeInvalidRequestError", "StripeIdempotencyError"]);
+
+export function createStripeClient({ key, webhookSecret, apiUrl }: StripeAccess, outage: OutageWatch) {
   const load = once(async () => {
     const { default: Sdk } = await import("stripe");
     const { protocol, hostname, port } = new URL(apiUrl);
@@ -35,8 +39,11 @@ export function createStripeClient({ key, webhookSecret, apiUrl }: StripeAccess)
     /** Throws 402 `PAYMENT_FAILED` if the card was refused, and 502 `STRIPE_UNAVAILABLE` for any other failure. */
     async call<T>(use: (stripe: Stripe) => Promise<T>): Promise<T> {
       try {
-        return await use(await load());
+        const answer = await use(await load());
+        outage.worked();
+        return answer;
       } catch (error) {
+        if (isStripeError(error) && !ANSWERS.has(String(error.type))) outage.failed(error);
         throw toAppError(error);
       }
     },
@@ -52,8 +59,10 @@ export function createStripeClient({ key, webhookSecret, apiUrl }: StripeAccess)
   };
 }
 
+const isStripeError = (error: unknown): error is Error & { type: unknown } => error instanceof Error && "type" in error;
+
 function toAppError(error: unknown): unknown {
-  if (!(error instanceof Error) || !("type" in error)) return error;
+  if (!isStripeError(error)) return error;
   if (error.type === "StripeCardError") {
     const text = `The payment was refused: ${error.message} Use another card in the customer portal.`;
     return new AppError(402, "PAYMENT_FAILED", text, {}, { cause: error });

@@ -17,6 +17,7 @@ interface Deps extends Pick<Kernel, "database" | "jobs"> {
   backups: DatabaseBackups;
   lifecycle: Pick<ServiceOf<typeof lifecyclePlugin>, "start" | "stop">;
   users: Pick<ServiceOf<typeof auth>["users"], "byId">;
+  mails: Pick<ServiceOf<typeof auth>["mails"], "frozenStatements">;
 }
 
 /** Completes the line in the agent's log, which its owner reads. */
@@ -24,7 +25,7 @@ const STOP_REASON = "an admin of this service stopped it";
 
 export type FleetActions = ReturnType<typeof createFleetActions>;
 
-export function createFleetActions({ database, jobs, admin, agents, backups, lifecycle, users }: Deps) {
+export function createFleetActions({ database, jobs, admin, agents, backups, lifecycle, users, mails }: Deps) {
   const { auditStatement } = admin;
 
   /** The admin, or the admin's key. */
@@ -59,7 +60,11 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
     const target = { kind: "agent", id: agent.id, name: agent.name };
     const details = { owner: owner?.email ?? null, ...(reason !== null && { reason }) };
     const audit = auditStatement(actor, { action, target, details });
-    const changed = await (reason === null ? agents.unfreeze(id, [audit]) : agents.freeze(id, reason, [audit]));
+    // None for a new reason of the same freeze, and none while the account's own freeze still holds the agent.
+    const isNews = reason === null ? !agent.ownerFrozen : agent.frozenAt === null;
+    const mail = owner && isNews ? mails.frozenStatements(owner, reason, agent.name) : [];
+    const more = [audit, ...mail];
+    const changed = await (reason === null ? agents.unfreeze(id, more) : agents.freeze(id, reason, more));
     return { success: true as const, id: changed.id, status: changed.status, reason: changed.statusReason };
   }
 

@@ -33,7 +33,7 @@ const OPENING_DELAY_MS = 1_000;
 
 export const fleet = plugin("fleet", (host) => {
   const { kernel } = host;
-  const { identities, users } = host.use(auth);
+  const { identities, users, mails } = host.use(auth);
   const services = {
     admin: host.use(admin),
     agents: host.use(agents),
@@ -54,6 +54,7 @@ export const fleet = plugin("fleet", (host) => {
       ...kernel,
       identities,
       users,
+      mails,
       ...services,
       dailySums,
       figures,

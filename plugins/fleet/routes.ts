@@ -28,6 +28,7 @@ import { webRoutes } from "./web-routes.ts";
 interface Deps extends Kernel {
   identities: ServiceOf<typeof auth>["identities"];
   users: ServiceOf<typeof auth>["users"];
+  mails: ServiceOf<typeof auth>["mails"];
   agents: ServiceOf<typeof agents>;
   ai: ServiceOf<typeof ai>;
   admin: ServiceOf<typeof admin>;

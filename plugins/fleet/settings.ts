@@ -2,7 +2,14 @@
 
 import { join } from "node:path";
 import { absolutePath, anyText, duration, httpUrl, parser } from "../../src/kernel/config/parsers.ts";
-import { defineSettings, type Finding, requireBoth, warning } from "../../src/kernel/config/section.ts";
+import {
+  defineSettings,
+  type Finding,
+  isGiven,
+  requireBoth,
+  warning,
+  warnOfGiven,
+} from "../../src/kernel/config/section.ts";
 import { listOf, optional, withDefault } from "../../src/kernel/config/variable.ts";
 import { HOUR, SECOND } from "../../src/kernel/util/time.ts";
 
@@ -45,6 +52,12 @@ const ageRecipient = parser("a public key of age, such as age1…", (text) =>
 const COPY_INTERVAL_MS = 5 * SECOND;
 /** The schedule of backups on top of which changes are copied, if no other is set. */
 const NIGHTLY = "0 3 * * *";
+
+const KEPT_HERE = ["BACKUP_CONTINUOUS", "BACKUP_TO", "BACKUP_KEEP", "BACKUP_KEEP_FOR", "BACKUP_ENCRYPT_TO"];
+const S3_VARIABLES = [
+  ...["BACKUP_S3_ENDPOINT", "BACKUP_S3_REGION"],
+  ...["BACKUP_S3_ACCESS_KEY_ID", "BACKUP_S3_SECRET_ACCESS_KEY"],
+];
 
 export const backupSettings = defineSettings({
   name: "backups",
@@ -106,7 +119,7 @@ export const backupSettings = defineSettings({
       secretAccessKey: v.BACKUP_S3_SECRET_ACCESS_KEY,
     },
   }),
-  validate: (v, { kernel }): Finding[] => [
+  validate: (v, { kernel, sources }): Finding[] => [
     ...requireBoth(v, "BACKUP_S3_ACCESS_KEY_ID", "BACKUP_S3_SECRET_ACCESS_KEY"),
     ...(v.BACKUP_TO.kind === "s3" && v.BACKUP_S3_ACCESS_KEY_ID === undefined
       ? [warning("BACKUP_TO", "a bucket needs BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY.")]
@@ -119,13 +132,23 @@ export const backupSettings = defineSettings({
           ),
         ]
       : []),
-    ...(v.BACKUP_CONTINUOUS?.ms !== undefined && kernel.database.remote
-      ? [warning("BACKUP_CONTINUOUS", "has no effect: the database is on a server.")]
+    ...(kernel.database.remote ? warnOfGiven(KEPT_HERE, sources, "has no effect: the database is on a server.") : []),
+    ...(v.BACKUP_TO.kind === "s3"
+      ? []
+      : warnOfGiven(
+          S3_VARIABLES,
+          sources,
+          "is set without a bucket in BACKUP_TO (s3://…), so only a restore from a bucket uses it.",
+        )),
+    ...(v.BACKUP_SCHEDULE === undefined && v.BACKUP_CONTINUOUS?.ms === undefined
+      ? warnOfGiven(
+          ["BACKUP_KEEP", "BACKUP_KEEP_FOR"],
+          sources,
+          "is set without BACKUP_SCHEDULE, so it takes effect only after a backup that you make by hand.",
+        )
       : []),
     ...(v.BACKUP_IDENTITY_FILE !== undefined && v.BACKUP_ENCRYPT_TO.length === 0
       ? [warning("BACKUP_IDENTITY_FILE", "has no effect without BACKUP_ENCRYPT_TO.")]
       : []),
   ],
 });
-
-const isGiven = (source: string | undefined) => source !== undefined && source !== "default" && source !== "not set";

@@ -15,6 +15,7 @@ export const gatingSettings = defineSettings({
       "Balance that passes the gate, in smallest units.",
     ),
   },
+  needs: { GATING_TOKEN_ADDRESS: ["GATING_TOKEN_SYMBOL", "GATING_MIN_BALANCE"] },
   /** Without a token the gate is off. `minBalance` is in the token's smallest unit. */
   build: (v) => ({ token: v.GATING_TOKEN_ADDRESS, symbol: v.GATING_TOKEN_SYMBOL, minBalance: v.GATING_MIN_BALANCE }),
 });

@@ -27,6 +27,7 @@ export const streamSettings = defineSettings({
       "Address under which streams are played.",
     ),
   },
+  needs: { "STREAM_DRIVER=embedded": ["RTMP_PORT", "STREAM_RTMP_URL", "STREAM_PLAYBACK_URL"] },
   build: (v, { sources }) => ({
     driver: v.STREAM_DRIVER,
     rtmpPort: v.RTMP_PORT,

@@ -1,7 +1,7 @@
 // The settings of wallets: the platform that holds keys, and the contracts that spending uses on each chain.
 
 import { anyText, contractAddress, httpUrl, oneOf } from "../../src/kernel/config/parsers.ts";
-import { defineSettings, warning } from "../../src/kernel/config/section.ts";
+import { defineSettings, warning, warnOfGiven } from "../../src/kernel/config/section.ts";
 import { optional, withDefault } from "../../src/kernel/config/variable.ts";
 
 export const walletSettings = defineSettings({
@@ -48,6 +48,9 @@ export const walletSettings = defineSettings({
       "The same on `testnet_chain`.",
     ),
   },
+  needs: {
+    "WALLET_PLATFORM=cdp": ["CDP_API_KEY_ID", "CDP_API_KEY_SECRET", "CDP_WALLET_SECRET", "CDP_BASE_PATH"],
+  },
   build: (v) => ({
     platform: {
       kind: v.WALLET_PLATFORM,
@@ -72,8 +75,12 @@ export const walletSettings = defineSettings({
       },
     },
   }),
-  validate: (v) =>
-    v.WALLET_PLATFORM === "cdp" && !(v.CDP_API_KEY_ID && v.CDP_API_KEY_SECRET && v.CDP_WALLET_SECRET)
+  validate: (v, { sources }) => [
+    ...(v.WALLET_PLATFORM === "cdp" && !(v.CDP_API_KEY_ID && v.CDP_API_KEY_SECRET && v.CDP_WALLET_SECRET)
       ? [warning("WALLET_PLATFORM", "cdp needs CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET.")]
-      : [],
+      : []),
+    ...(v.WALLET_PLATFORM === "none"
+      ? warnOfGiven(["WALLET_PLATFORM_PROJECT_ID"], sources, "is set without WALLET_PLATFORM, so it has no effect.")
+      : []),
+  ],
 });

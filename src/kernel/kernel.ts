@@ -26,6 +26,7 @@ import { createVault, loadOrCreateSecretKey, type Vault } from "./security/vault
 import { registerDiskMetrics } from "./telemetry/disk-metrics.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import { createOutages } from "./telemetry/outages.ts";
 
 export interface RunningKernel extends Kernel {
   /** Stores what is still in memory and closes the database. */
@@ -82,7 +83,10 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       ...(seams.keepLog && { keepLog: seams.keepLog }),
     });
     opened.push(database);
-    const traces = config.traces && (await import("./telemetry/otlp-traces.ts")).openTraces(config.traces, log);
+    const outages = createOutages({ metrics, log, secrets: config.secrets });
+    const traces =
+      config.traces &&
+      (await import("./telemetry/otlp-traces.ts")).openTraces(config.traces, log, outages.watch("traces"));
     if (traces) opened.push(traces);
     const vault = await openVault(config, database, log, seams.keyDir);
     const limits = await createRateLimiter({ database, rateLimits: config.rateLimits, log });
@@ -104,6 +108,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       config,
       log,
       metrics,
+      outages,
       traces,
       database,
       vault,

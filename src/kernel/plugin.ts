@@ -26,6 +26,7 @@ import type { RateLimiter, RateLimitRules } from "./security/rate-limits/rate-li
 import type { Vault } from "./security/vault.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
+import type { Outages } from "./telemetry/outages.ts";
 import type { Traces } from "./telemetry/traces.ts";
 
 /** The services that every plugin builds on. They know no plugin. */
@@ -46,6 +47,8 @@ export interface Kernel {
   readonly limits: RateLimiter;
   readonly idempotency: Idempotency;
   readonly metrics: Metrics;
+  /** Which places outside of the service do not work, such as Stripe. */
+  readonly outages: Outages;
   /** Undefined unless the operator has set an endpoint for them. */
   readonly traces: Traces | undefined;
   /** Calls the backend from the web surface: in this process, or over HTTP. */

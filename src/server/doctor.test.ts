@@ -1,10 +1,11 @@
 // Tests the report of `berth doctor`: sources, masked secrets and problems.
-import { afterAll, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Environment, inspectConfig } from "../kernel/config/config.ts";
 import { openConnection } from "../kernel/database/connection.ts";
+import { createVault } from "../kernel/security/vault.ts";
 import { scheduleFindings } from "./backups/backup-report.ts";
 import { doctorReport } from "./doctor.ts";
 import { allSettings } from "./settings.ts";
@@ -132,6 +133,60 @@ test("files and folders that can't be used are reported", () => {
   writeFileSync(join(folder, "secret.key"), "");
   chmodSync(join(folder, "secret.key"), 0o644);
   expect(report({ DATA_DIR: "." }).text).toContain("its mode should be 0600");
+});
+
+describe("the root key of an existing database", () => {
+  const made = join(folder, "made");
+  const path = join(made, "secret.key");
+  const key = "7".repeat(64);
+  const doctor = (env: Environment = {}) => report({ DATA_DIR: made, PORT: "0", BACKEND_PORT: "0", ...env });
+  beforeAll(() => {
+    mkdirSync(made);
+    const connection = openConnection(join(made, "berth.db"));
+    connection.run("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)");
+    connection.run("INSERT INTO meta VALUES ('secret_fingerprint', ?)", [createVault({ key }).fingerprint()]);
+    connection.close();
+  });
+
+  test("is missing: what is encrypted can't be read, and the start would be refused", () => {
+    const { text, exitCode } = doctor();
+    expect(exitCode).toBe(1);
+    expect(text).toContain(
+      `✗ SECRET_KEY: ${path} is missing, and ${join(made, "berth.db")} was made with it: what is encrypted there can't be read.`,
+    );
+  });
+
+  test("is another one, or none", () => {
+    writeFileSync(path, `${"8".repeat(64)}\n`, { mode: 0o600 });
+    expect(doctor()).toMatchObject({ exitCode: 1, text: expect.stringContaining(`${path} is not the one with which`) });
+    expect(doctor({ SECRET_KEY: "x".repeat(32) }).text).toContain("✗ SECRET_KEY: the key that is set is not the one");
+    writeFileSync(path, "");
+    expect(doctor().text).toContain(`✗ SECRET_KEY: ${path} holds no key`);
+  });
+
+  test("is there, as a file, as a setting, or as the one before", () => {
+    const next = { SECRET_KEY: "n".repeat(32) };
+    expect(doctor({ SECRET_KEY: key }).exitCode).toBe(0);
+    expect(doctor({ ...next, SECRET_KEY_PREVIOUS: key }).exitCode).toBe(0);
+    writeFileSync(path, `${key}\n`, { mode: 0o600 });
+    expect(doctor()).toMatchObject({ exitCode: 0, text: expect.stringContaining("Nothing is wrong.") });
+  });
+
+  test("is not asked for while there is no database", () => {
+    expect(report({ DATA_DIR: join(made, "new") }).text).not.toContain("SECRET_KEY");
+  });
+});
+
+test("a folder of backups that can't be written is reported", () => {
+  writeFileSync(join(folder, "no-folder"), "");
+  for (const BACKUP_TO of ["no-folder", "no-folder/backups"]) {
+    const { text, exitCode } = report({ BACKUP_TO });
+    expect(text).toContain(
+      `! BACKUP_TO: ${join(folder, "no-folder")} is not a folder, so no backups can be made there.`,
+    );
+    expect(exitCode).toBe(0);
+  }
+  expect(report({ BACKUP_TO: "backups/of/berth" }).text).not.toContain("! BACKUP_TO");
 });
 
 test("keys that admins stored in the database are named by their end", () => {

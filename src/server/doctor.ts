@@ -1,9 +1,7 @@
 // Reports every setting in force with its source, and every problem found, for `berth doctor`.
 
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
 import { budgetSettings, type ProviderSection, providerSettings } from "../../plugins/ai/settings.ts";
-import { skillFolderSettings } from "../../plugins/skill-folders/settings.ts";
 import { streamSettings } from "../../plugins/streams/settings.ts";
 import {
   type Config,
@@ -17,6 +15,9 @@ import {
 import { programName } from "../kernel/config/program-name.ts";
 import { maskValue, type ReadOptions, type ResolvedVariable } from "../kernel/config/variable-reader.ts";
 import { type Connection, openReadOnly } from "../kernel/database/connection.ts";
+import { checkFileSystem } from "./checks/file-checks.ts";
+import { findIdleSettings } from "./checks/idle-settings.ts";
+import { checkRootKey } from "./checks/key-check.ts";
 import { connectionLimits } from "./connections/connection-guard.ts";
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { findConflicts, settingsWith } from "./settings.ts";
@@ -63,7 +64,7 @@ export function doctorReport(
     ...inspection.findUnknownNames(),
     ...(external?.findings ?? []),
     ...given,
-    ...(config ? [...findConflicts(config), ...checkFileSystem(config), ...checkPorts(config)] : []),
+    ...(config ? CHECKS.flatMap((check) => check(config)) : []),
   ];
   const errors = findings.filter(isErrorFinding);
   const modelVariables = namesThatConfigureModels(providers);
@@ -89,6 +90,9 @@ export function doctorReport(
   ];
   return { text: `${sections.join("\n")}\n`, exitCode: errors.length > 0 ? 1 : 0 };
 }
+
+/** Of settings that are sound each by itself. */
+const CHECKS = [findConflicts, findIdleSettings, checkRootKey, checkFileSystem, checkPorts] as const;
 
 interface StoredProvider {
   label: string;
@@ -177,35 +181,6 @@ function formatVariables(list: ResolvedVariable[], highlighted: Set<string>): st
   return `${lines.join("\n")}\n`;
 }
 
-/** Checks whether the folders and files that the settings name can be used. */
-export function checkFileSystem(config: Config): Finding[] {
-  const { dataDir, database, secretKey, plugins } = config;
-  const findings: Finding[] = [];
-  const error = (name: string, text: string) => findings.push({ name, severity: "error", message: `${name}: ${text}` });
-
-  const nearest = nearestExistingParent(dataDir);
-  if (!statSync(nearest).isDirectory()) error("DATA_DIR", `${nearest} is not a folder.`);
-  else if (!isWritable(nearest)) error("DATA_DIR", `${nearest} can't be written by this user.`);
-  const { file } = database;
-  if (file && existsSync(file) && !isWritable(file)) error("DATABASE_URL", `${file} can't be written by this user.`);
-
-  const key = join(dataDir, "secret.key");
-  if (!secretKey && existsSync(key) && (statSync(key).mode & 0o077) !== 0) {
-    findings.push({
-      name: "DATA_DIR",
-      severity: "warning",
-      message: `${key} can be read by others: its mode should be 0600.`,
-    });
-  }
-  for (const plugin of plugins) if (!existsSync(plugin)) error("PLUGINS", `${plugin} is not there.`);
-  const { sharedDir } = config.of(skillFolderSettings);
-  if (sharedDir !== undefined && !statSync(sharedDir, { throwIfNoEntry: false })?.isDirectory()) {
-    const message = `SKILLS_DIR: ${sharedDir} is not a folder, so no skills are shared.`;
-    findings.push({ name: "SKILLS_DIR", severity: "warning", message });
-  }
-  return findings;
-}
-
 /** Tries to listen on each port. A Berth that runs already, or another program, may have it. */
 function checkPorts(config: Config): Finding[] {
   const { role, web, backend } = config;
@@ -229,17 +204,5 @@ function isPortInUse(hostname: string, port: number): boolean {
     return false;
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-  }
-}
-
-const nearestExistingParent = (path: string): string =>
-  existsSync(path) ? path : nearestExistingParent(dirname(path));
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

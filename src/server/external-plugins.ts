@@ -1,5 +1,5 @@
 // Loads third-party plugins from source at the start, and passes them the library parts that they can't import.
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Elysia, t } from "elysia";
 import { defineTool } from "../../plugins/skills/index.ts";
@@ -55,7 +55,9 @@ export async function loadExternalPlugins(files: readonly string[]): Promise<Ext
   };
   for (const file of files) {
     try {
-      if (!existsSync(resolve(file))) throw new Error("there is no such file");
+      const found = statSync(resolve(file), { throwIfNoEntry: false });
+      if (!found) throw new Error("there is no such file");
+      if (found.isDirectory()) throw new Error("it is a folder, not a file");
       const module = (await import(resolve(file))) as { default?: unknown };
       if (typeof module.default !== "function") throw new Error("its default export is not a function");
       const result: unknown = module.default(recording);

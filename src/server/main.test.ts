@@ -83,9 +83,26 @@ test.each([
   [["chat"], /Usage: \.\/dist\/berth chat AGENT/],
   [["deploy"], /Usage: \.\/dist\/berth deploy FILE/],
   [["deploy", "missing.json"], /There is no file missing\.json/],
+  [["deploy", "/tmp"], /\/tmp is a folder\. Name the file in it\./],
   [["login", "ftp://berth.example.com"], /http or https/],
   [["login", "--scope", "admin"], /--scope is a list of read, write, chat/],
   [["agents", "--key", "bk_x"], /--url/],
+  // A negative number is the option's, and an option without its value is named.
+  [["user", "grant", "ada@example.com", "pro", "--days", "-3"], /--days takes a whole number .*"-3"/],
+  [["prune", "--days", "-3"], /prune takes no --days/],
+  [["prune", "--older-than", "-3d"], /--older-than is a time of at least 1d.*"-3d"/],
+  [["user", "grant", "ada@example.com", "pro", "--days"], /--days needs a value\./],
+  [["upgrade", "new", "--key", "--unsigned"], /--key needs a value\./],
+  [["prune", "--dry-run", "--compact"], /leave one out/],
+  [["migrate", "--plugin", "tides.ts"], /serve migrates those of plugins/],
+  [["audit", "verify", "--head", "-3"], /--head takes a number and a hash/],
+  [["upgrade"], /needs the new program/],
+  [["upgrade", "new", "--key", "/nokey"], /--key: there is no file \/nokey/],
+  [["upgrade", "new", "--key", "/tmp"], /--key: \/tmp is a folder/],
+  [["upgrade", "new", "--back"], /takes no file.*"new"/],
+  [["upgrade", "--back", "--unsigned"], /neither --key nor --unsigned/],
+  [["upgrade", "new", "--with-database"], /--with-database is for upgrade --back/],
+  [["upgrade", "new", "--key", "k", "--unsigned"], /leave out --key/],
 ])("%j is not valid: exit code 2 and one line", async (args, says) => {
   const { exitCode, stdout, stderr } = await berth(args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
@@ -111,6 +128,8 @@ test("a failure is one line on standard error and exit code 1, without a stack",
     [["health"], { PORT: "1" }, /nothing answers on 127\.0\.0\.1:1/],
     [["health"], { PORT: "1", HOST: "::1" }, /nothing answers on \[::1\]:1/],
     [["restore", "missing.db"], {}, /missing\.db/],
+    [["serve", "--plugin", "/tmp"], {}, /it is a folder, not a file/],
+    [["import", "main.ts/x"], {}, /There is no folder or file main\.ts\/x\./],
   ] as [string[], Record<string, string>, RegExp][]) {
     const { exitCode, stdout, stderr } = await berth(args, env);
     expect({ args, exitCode, stdout }).toEqual({ args, exitCode: 1, stdout: "" });

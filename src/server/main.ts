@@ -245,7 +245,11 @@ async function commandHelp({ usage, summary, flags = [], flagHelp = {}, details 
 }
 
 async function main(args: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS });
+  // The parser takes a negative number for another option, and so the command could not say what it wants.
+  const joined = / -\d/.test(args.join(" "))
+    ? (await import("./commands/arguments/negative-numbers.ts")).joinNegative(args)
+    : args;
+  const { values, positionals } = parseArgs({ args: joined, allowPositionals: true, options: OPTIONS });
   if (values.version || positionals[0] === "version") return print(version);
   const [name, ...commandArgs] = positionals[0] === "help" ? positionals.slice(1) : positionals;
   const isHelp = values.help || positionals[0] === "help";
@@ -289,13 +293,18 @@ function parseDescriptor(value: Flags[string]): number | undefined {
   throw new UsageError(`--ready-fd takes the number of an open descriptor, not "${value}".`);
 }
 
+/** How the parser begins when an option has no value, or one that begins with a dash. */
+const MISSING_VALUE = /^Option '(?:-\w, )?(--[\w-]+)(?: <value>)?' argument (?:is ambiguous|missing)/;
+
 /** Describes an expected error in one line (the settings: a line each), and any other, which is a bug, with its stack. */
 function describeError(error: unknown): { lines: string[]; code: number } {
   if (!(error instanceof Error)) return { lines: [String(error)], code: 1 };
   const line = error.message.replace(/\s*\n\s*/g, " ");
   const code = "code" in error ? String(error.code) : "";
   if (code.startsWith("ERR_PARSE_ARGS")) {
-    return { lines: [`${line.split(". ")[0]}. See: ${programName()} help`], code: 2 };
+    const [, option] = MISSING_VALUE.exec(line) ?? [];
+    const says = option === undefined ? line.split(". ")[0] : `${option} needs a value`;
+    return { lines: [`${says}. See: ${programName()} help`], code: 2 };
   }
   if (error instanceof UsageError) return { lines: [line], code: 2 };
   if (isDiskFull(error))

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { clusterSettings } from "../cluster/settings.ts";
 import type { Config, Environment } from "../kernel/config/config.ts";
+import { isGiven } from "../kernel/config/section.ts";
 import { hasUnconfirmedMigrations } from "../kernel/database/before-migration/note-path.ts";
 import { DatabaseInUse, localDatabasePath } from "../kernel/database/database.ts";
 import { StartError } from "../kernel/errors.ts";
@@ -170,6 +171,11 @@ export async function serve({
     controlSocket = await listenOnControlSocket({ config, log: service.log }, async (name, args) =>
       processCommand && name.startsWith("process.") ? processCommand(name, args) : runCommand(name, args),
     );
+    const { PLANS_FILE, STRIPE_SECRET_KEY, AI_PUBLIC_ON_WEB } = config.sources;
+    // Only these may have no effect because of another section, and few services set one of them.
+    const mayBeIdle = isGiven(PLANS_FILE) || isGiven(STRIPE_SECRET_KEY) || isGiven(AI_PUBLIC_ON_WEB);
+    if (!parent && (mayBeIdle || config.warnings.length > 0))
+      (await import("./checks/log-warnings.ts")).logWarnings(service.log, config);
     if (connectionGuard) logLimits(service.log, connectionGuard.limits);
     web?.open(service.web);
     backend?.open(service.backend);

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { SettingsReport } from "../../plugins/fleet/index.ts";
 import { type Environment, type Finding, inspectConfig, type SettingsSection } from "../kernel/config/config.ts";
 import { maskValue } from "../kernel/config/variable-reader.ts";
-import { checkFileSystem } from "./doctor.ts";
+import { checkFileSystem } from "./checks/file-checks.ts";
+import { findIdleSettings } from "./checks/idle-settings.ts";
 import { allSettings } from "./settings.ts";
 
 /**
@@ -31,7 +32,7 @@ export function settingsReport(
     findings: [
       ...findings,
       ...findUnknownNames(),
-      ...(config ? checkFileSystem(config) : []),
+      ...(config ? [...findIdleSettings(config), ...checkFileSystem(config)] : []),
       ...changedFileFindings(join(cwd, ".env"), startedAt),
     ],
   };

@@ -2521,6 +2521,25 @@ export const translation = {
     "{percent} % of the last calls of {name} failed.": "{percent} % der letzten Aufrufe von {name} sind gescheitert.",
     "Check its status page, its key and your balance there.":
       "Prüfe die Statusseite, den Schlüssel und dein Guthaben dort.",
+    "AUDIT_TO has taken no entries of the audit log since {failsAt}: {reason}":
+      "AUDIT_TO nimmt seit {failsAt} keine Einträge des Änderungsprotokolls an: {reason}",
+    "Remove the reason, or correct AUDIT_TO. The entries wait here, and are sent by themselves then.":
+      "Beseitige den Grund, oder berichtige AUDIT_TO. Die Einträge warten hier und werden dann von selbst gesendet.",
+    "Stripe has not answered as it should since {failsAt}: {reason}":
+      "Stripe antwortet seit {failsAt} nicht, wie es soll: {reason}",
+    "Check its status page, STRIPE_SECRET_KEY and this machine's connection. Payments made meanwhile are noticed by themselves then.":
+      "Prüfe die Statusseite, STRIPE_SECRET_KEY und die Verbindung dieses Rechners. Zahlungen von solange werden dann von selbst bemerkt.",
+    "Transfers of stablecoin have not been read since {failsAt}: {reason}":
+      "Überweisungen in Stablecoin werden seit {failsAt} nicht gelesen: {reason}",
+    "Check the address of the chain in the settings and this machine's connection. Transfers made meanwhile are credited by themselves then.":
+      "Prüfe die Adresse der Chain in den Einstellungen und die Verbindung dieses Rechners. Überweisungen von solange werden dann von selbst gutgeschrieben.",
+    "The collector of OTEL_EXPORTER_OTLP_ENDPOINT has taken no traces since {failsAt}: {reason}":
+      "Der Empfänger in OTEL_EXPORTER_OTLP_ENDPOINT nimmt seit {failsAt} keine Traces an: {reason}",
+    "Look at the collector and its address. Traces made meanwhile are lost; nothing else waits for it.":
+      "Sieh nach dem Empfänger und seiner Adresse. Traces von solange sind verloren; sonst wartet nichts darauf.",
+    "{of} has not worked since {failsAt}: {reason}": "{of} geht seit {failsAt} nicht: {reason}",
+    "Remove the reason; the log of the service says more.":
+      "Beseitige den Grund; im Protokoll des Dienstes steht mehr.",
     "Agents that don't come up: {count}.": "Agenten, die nicht starten: {count}.",
     "Read the reason of each. Berth keeps trying to start them.":
       "Lies bei jedem den Grund. Berth versucht weiter, sie zu starten.",
@@ -3959,6 +3978,16 @@ export const translation = {
         "ist auch der Name eines anderen Anbieters; ihre Knöpfe sind nicht zu unterscheiden.",
       "is not https: who reads or changes its answers on the way signs in as anybody.":
         "ist nicht https: Wer seine Antworten unterwegs liest oder ändert, meldet sich als jeder an.",
+      "{path} is not a folder, so no backups can be made there.":
+        "{path} ist kein Ordner, also lassen sich dort keine Sicherungen machen.",
+      "{path} can't be written by this user, so no backups can be made there.":
+        "{path} lässt sich von diesem Benutzer nicht beschreiben, also lassen sich dort keine Sicherungen machen.",
+      "{path} is missing, and {file} was made with it: what is encrypted there can't be read. Put the file back from a backup, or give the key as SECRET_KEY.":
+        "{path} fehlt, und {file} wurde damit gemacht: Was dort verschlüsselt ist, lässt sich nicht lesen. Leg die Datei aus einer Sicherung zurück, oder gib den Schlüssel als SECRET_KEY an.",
+      "{path} holds no key: 64 hex characters are expected. Put it back from a backup.":
+        "{path} enthält keinen Schlüssel: Erwartet sind 64 Hex-Zeichen. Leg die Datei aus einer Sicherung zurück.",
+      "{name} is not the one with which {file} was made. Put the old key back, or give it as SECRET_KEY_PREVIOUS to rotate.":
+        "{name} ist nicht der, mit dem {file} gemacht wurde. Leg den alten Schlüssel zurück, oder gib ihn als SECRET_KEY_PREVIOUS an, um zu wechseln.",
       "{path} is not a folder.": "{path} ist kein Ordner.",
       "{path} can't be written by this user.": "{path} kann dieser Benutzer nicht schreiben.",
       "{path} is not there.": "{path} gibt es nicht.",
@@ -4001,6 +4030,20 @@ export const translation = {
         "die Datenbank liegt auf einem Server, also werden keine Sicherungen gemacht. Nutze die des Servers.",
       "has no effect without BACKUP_ENCRYPT_TO.": "wirkt nicht ohne BACKUP_ENCRYPT_TO.",
       "has no effect: the database is on a server.": "wirkt nicht: Die Datenbank liegt auf einem Server.",
+      "is set without a bucket in BACKUP_TO (s3://…), so only a restore from a bucket uses it.":
+        "ist ohne einen Bucket in BACKUP_TO (s3://…) gesetzt, also nutzt es nur eine Wiederherstellung aus einem Bucket.",
+      "is set without BACKUP_SCHEDULE, so it takes effect only after a backup that you make by hand.":
+        "ist ohne BACKUP_SCHEDULE gesetzt und wirkt deshalb nur nach einer Sicherung von Hand.",
+      "lets people in by a mail to their address, and SMTP_URL is not set: mails become files in DATA_DIR/outbox. Until then only those get in whose address a sign-in provider vouches for.":
+        "lässt Menschen über eine Mail an ihre Adresse herein, und SMTP_URL ist nicht gesetzt: Mails werden zu Dateien in DATA_DIR/outbox. Solange kommen nur jene herein, für deren Adresse ein Anmeldedienst bürgt.",
+      "sells nothing: give plans a `stripePrice` in PLANS_FILE, or set CREDIT_PRICE.":
+        "verkauft nichts: Gib Tarifen in PLANS_FILE einen `stripePrice`, oder setz CREDIT_PRICE.",
+      "has no effect, since no plan of PLANS_FILE has `overageUsdPerMonth`.":
+        "wirkt nicht, weil kein Tarif in PLANS_FILE `overageUsdPerMonth` hat.",
+      "has no effect, since AI_PUBLIC_BUDGET_USD_PER_DAY is 0.":
+        "wirkt nicht, weil AI_PUBLIC_BUDGET_USD_PER_DAY 0 ist.",
+      "{keys} of a plan without STRIPE_SECRET_KEY have no effect: {plans}.":
+        "{keys} eines Tarifs wirken ohne STRIPE_SECRET_KEY nicht: {plans}.",
       "a time of at least {days}d, such as {example}d": "eine Dauer von mindestens {days}d, etwa {example}d",
       "US dollars, 0 or more, with at most 6 decimals, such as 1 or 0.25":
         "US-Dollar, ab 0, mit höchstens 6 Nachkommastellen, etwa 1 oder 0.25",
@@ -4031,7 +4074,6 @@ export const translation = {
         "Zahlungen über Stripe brauchen CELLS=1. Lass STRIPE_SECRET_KEY oder CELLS weg.",
       "payments in stablecoin need CELLS=1. Leave STABLECOIN_PAY_TO or CELLS out.":
         "Zahlungen in Stablecoin brauchen CELLS=1. Lass STABLECOIN_PAY_TO oder CELLS weg.",
-      "is set without STRIPE_SECRET_KEY, so it has no effect.": "hat ohne STRIPE_SECRET_KEY keine Wirkung.",
       '"{text}" names a plan that there is not. Plans: {plans}.':
         "„{text}“ nennt einen Tarif, den es nicht gibt. Tarife: {plans}.",
       "A `plans.json` with prices and limits of the plans, in place of the defaults; see [billing.md](billing.md).":
@@ -5184,6 +5226,50 @@ Wenn du das nicht warst, melde dich sofort beim Betreiber von {{host}}.
 
 --
 Diese Mail ging an {{email}}, weil bei {{host}} ein Konto mit dieser Adresse gelöscht wurde. Es ist die letzte.`,
+    "account-frozen": `Subject: Dein Konto bei {{host}} ist eingefroren
+
+{{greeting}},
+
+der Betreiber von {{host}} hat dein Konto eingefroren. Der Grund: {{reason}}
+
+Deine Agenten haben sofort angehalten. Nachrichten an sie warten und werden beantwortet, wenn es weitergeht. Bis dahin kannst du dich anmelden und alles lesen, exportieren und löschen, aber nichts ändern.
+
+Wenn du eine Frage hast oder es für einen Irrtum hältst, antworte auf diese Mail: {{contact}} ist die Adresse des Betreibers.
+
+--
+Diese Mail ging an {{email}}, weil dein Konto bei {{host}} eingefroren wurde. Solche Mails lassen sich nicht abschalten.`,
+    "account-unfrozen": `Subject: Dein Konto bei {{host}} ist nicht mehr eingefroren
+
+{{greeting}},
+
+der Betreiber von {{host}} hat dein Konto wieder freigegeben. Du kannst wieder alles ändern, und deine Agenten machen weiter wie zuvor, mit den Nachrichten, die gewartet haben.
+
+Wenn ein Agent nicht weitermacht, antworte auf diese Mail: {{contact}} ist die Adresse des Betreibers.
+
+--
+Diese Mail ging an {{email}}, weil dein Konto bei {{host}} wieder freigegeben wurde. Solche Mails lassen sich nicht abschalten.`,
+    "agent-frozen": `Subject: Der Betreiber von {{host}} hat {{whose}} eingefroren
+
+{{greeting}},
+
+der Betreiber von {{host}} hat {{whose}} eingefroren. Der Grund: {{reason}}
+
+Er hat sofort angehalten, mit seinen Bots, Streams und Zeitplänen. Nachrichten an ihn warten und werden beantwortet, wenn es weitergeht. Dein Konto und deine anderen Agenten laufen weiter.
+
+Wenn du eine Frage hast oder es für einen Irrtum hältst, antworte auf diese Mail: {{contact}} ist die Adresse des Betreibers.
+
+--
+Diese Mail ging an {{email}}, weil ein Agent deines Kontos bei {{host}} eingefroren wurde. Solche Mails lassen sich nicht abschalten.`,
+    "agent-unfrozen": `Subject: Der Betreiber von {{host}} hat {{whose}} wieder freigegeben
+
+{{greeting}},
+
+der Betreiber von {{host}} hat {{whose}} wieder freigegeben. Er macht weiter wie zuvor, mit den Nachrichten, die gewartet haben.
+
+Wenn nicht, antworte auf diese Mail: {{contact}} ist die Adresse des Betreibers.
+
+--
+Diese Mail ging an {{email}}, weil ein Agent deines Kontos bei {{host}} wieder freigegeben wurde. Solche Mails lassen sich nicht abschalten.`,
     "api-key-created": `Subject: Ein neuer API-Schlüssel
 
 {{greeting}},

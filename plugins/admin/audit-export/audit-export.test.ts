@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { createMetrics } from "../../../src/kernel/telemetry/metrics.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
@@ -22,10 +23,8 @@ afterEach(async () => {
   await server?.[Symbol.asyncDispose]();
 });
 
-const record = (action: string) =>
-  server.kernel.database.write([
-    server.kernel.audit.record({ action, target: { kind: "user", id: "u1", name: "ada@example.com" } }),
-  ]);
+const record = (action: string, name = "ada@example.com") =>
+  server.kernel.database.write([server.kernel.audit.record({ action, target: { kind: "user", id: "u1", name } })]);
 function start(target: AuditTarget, token?: string): void {
   running = startAuditExport({ ...server.kernel, metrics: createMetrics() }, target, token);
 }
@@ -64,6 +63,20 @@ test("a file gets a line of JSON for each entry, also for those of before the st
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
+test("a folder that is missing is an outage with its reason, until it is there", async () => {
+  const folder = join(server.dir, "later");
+  await record("user.one");
+  start({ kind: "file", path: join(folder, "audit.jsonl"), name: "file:later" });
+  await until(() => expect([...server.kernel.outages.current.values()]).toHaveLength(1));
+  expect([...server.kernel.outages.current.values()][0]).toMatchObject({
+    of: "audit_export",
+    reason: expect.stringContaining("ENOENT"),
+  });
+  mkdirSync(folder);
+  await until(() => expect([...server.kernel.outages.current.values()]).toEqual([]));
+  expect(actionsOf(readFileSync(join(folder, "audit.jsonl"), "utf8").trim().split("\n"))).toEqual(["user.one"]);
+});
+
 test("a webhook gets them again until it has accepted them", async () => {
   const bodies: string[] = [];
   const tokens: (string | null)[] = [];
@@ -91,7 +104,31 @@ test("a webhook gets them again until it has accepted them", async () => {
   }
 });
 
-const SYSLOG = /^<109>1 \d{4}-\d\d-\d\dT[\d:.]+Z \S+ berth \d+ (\S+) - (\{.+\})$/;
+/** The grammar of RFC 5424, section 6: header, structured data, message. */
+const SYSLOG =
+  /^<(?<pri>0|[1-9]\d{0,2})>(?<version>[1-9]\d{0,2}) (?<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)) (?<host>[\x21-\x7e]{1,255}) (?<app>[\x21-\x7e]{1,48}) (?<process>[\x21-\x7e]{1,128}) (?<id>[\x21-\x7e]{1,32}) (?<data>-|(?:\[[^\]]+\])+) (?<text>.+)$/s;
+
+/** What a syslog server understands of a message; undefined if the grammar does not allow it. */
+function parseSyslog(message: string) {
+  const fields = SYSLOG.exec(message)?.groups;
+  if (!fields) return undefined;
+  const { pri, version, at = "", host, app, process: id, id: messageId, text = "" } = fields;
+  const entry = JSON.parse(text) as { action: string; at: string };
+  const isOwnTime = entry.at === at;
+  const where = { version, host, app, id, isOwnTime };
+  return {
+    facility: Math.floor(Number(pri) / 8),
+    severity: Number(pri) % 8,
+    messageId,
+    action: entry.action,
+    ...where,
+  };
+}
+/** As it should be: facility "log audit", severity "notice". */
+const entryOf = (action: string) => ({
+  ...{ facility: 13, severity: 5, messageId: action, action },
+  ...{ version: "1", host: hostname(), app: "berth", id: String(process.pid), isOwnTime: true },
+});
 
 test("a syslog server gets messages of RFC 5424 over TCP, with their lengths", async () => {
   let received = "";
@@ -105,9 +142,9 @@ test("a syslog server gets messages of RFC 5424 over TCP, with their lengths", a
   const { port } = syslog.address() as AddressInfo;
   try {
     await record("user.one");
-    await record("user.zwei–ü");
+    await record("user.two", "Zoë–ü");
     start({ kind: "syslog", protocol: "tcp", host: "127.0.0.1", port, name: "tcp" });
-    await until(() => expect(received).toContain("zwei"));
+    await until(() => expect(received).toContain("ü"));
     const messages: string[] = [];
     for (let rest = Buffer.from(received); rest.length > 0; ) {
       const space = rest.indexOf(" ");
@@ -115,9 +152,8 @@ test("a syslog server gets messages of RFC 5424 over TCP, with their lengths", a
       messages.push(rest.subarray(space + 1, end).toString());
       rest = rest.subarray(end);
     }
-    expect(messages.map((message) => SYSLOG.exec(message)?.[2] ?? message).map((json) => actionsOf([json])[0])).toEqual(
-      ["user.one", "user.zwei–ü"],
-    );
+    expect(messages.map(parseSyslog)).toEqual([entryOf("user.one"), entryOf("user.two")]);
+    expect(messages[1]).toContain("Zoë–ü");
   } finally {
     syslog.close();
   }
@@ -133,7 +169,7 @@ test("a syslog server gets a datagram each over UDP", async () => {
     await record("user.two");
     start({ kind: "syslog", protocol: "udp", host: "127.0.0.1", port: socket.address().port, name: "udp" });
     await until(() => expect(messages).toHaveLength(2));
-    expect(messages.map((message) => SYSLOG.exec(message)?.[1])).toEqual(["user.one", "user.two"]);
+    expect(messages.map(parseSyslog)).toEqual([entryOf("user.one"), entryOf("user.two")]);
   } finally {
     socket.close();
   }

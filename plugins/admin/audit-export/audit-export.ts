@@ -9,7 +9,12 @@ export interface AuditExport {
 }
 
 export function startAuditExport(kernel: Kernel, target: AuditTarget, token: string | undefined): AuditExport {
-  const exporter = createExporter({ ...kernel, target: target.name, deliver: createDelivery(target, token) });
+  const exporter = createExporter({
+    ...kernel,
+    target: target.name,
+    deliver: createDelivery(target, token),
+    outage: kernel.outages.watch("audit_export"),
+  });
   kernel.audit.onSealed(exporter.push);
   exporter.push();
   return exporter;

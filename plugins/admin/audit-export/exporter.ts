@@ -1,5 +1,6 @@
 // Sends sealed entries of the audit log to AUDIT_TO: in order, at least once, and after a kill from where it was.
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { OutageWatch } from "../../../src/kernel/telemetry/outages.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { Deliver, ExportedEntry } from "./targets.ts";
 
@@ -13,9 +14,10 @@ interface Deps extends Pick<Kernel, "database" | "log" | "metrics"> {
   /** Names the target in the database; another target gets the log from its beginning. */
   target: string;
   deliver: Deliver;
+  outage: OutageWatch;
 }
 
-export function createExporter({ database, log, metrics, target, deliver }: Deps) {
+export function createExporter({ database, log, metrics, target, deliver, outage }: Deps) {
   const exported = metrics.counter("berth_audit_exported_total", "Entries of the audit log sent to AUDIT_TO.");
   const failures = metrics.counter("berth_audit_export_failures_total", "Deliveries to AUDIT_TO that failed.");
   let isStopped = false;
@@ -42,6 +44,7 @@ export function createExporter({ database, log, metrics, target, deliver }: Deps
       ]);
       exported.inc(rows.length);
       failuresInARow = 0;
+      if (outage.worked()) log.info("AUDIT_TO takes entries again", { target });
     }
   }
 
@@ -53,7 +56,7 @@ export function createExporter({ database, log, metrics, target, deliver }: Deps
       } while (isDue && !isStopped);
     } catch (error) {
       failures.inc();
-      if (failuresInARow === 0) log.warn("AUDIT_TO can't be reached; its entries wait", { target, error });
+      if (outage.failed(error)) log.warn("AUDIT_TO can't be reached; its entries wait", { target, error });
       const delay = Math.min(SECOND * 2 ** failuresInARow++, MAX_DELAY_MS);
       retry = setTimeout(push, delay);
       retry.unref();

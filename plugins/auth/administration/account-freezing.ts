@@ -28,7 +28,7 @@ export interface AccountFreezing {
   onFrozen(hook: FrozenHook): void;
 }
 
-interface Deps extends Pick<AuthServices, "kernel" | "users"> {
+interface Deps extends Pick<AuthServices, "kernel" | "users" | "mails"> {
   changeAccount(id: string, build: (current: User) => Promise<Statement[]>): Promise<User>;
   lastAdmin: LastAdmin;
   /** The guard whose failure makes `changeAccount` build the change again. */
@@ -36,7 +36,7 @@ interface Deps extends Pick<AuthServices, "kernel" | "users"> {
 }
 
 export function createAccountFreezing(deps: Deps): AccountFreezing {
-  const { kernel, users, changeAccount, lastAdmin, unchangedGuard } = deps;
+  const { kernel, users, mails, changeAccount, lastAdmin, unchangedGuard } = deps;
   const { database, events } = kernel;
   const hooks: FrozenHook[] = [];
 
@@ -77,6 +77,8 @@ export function createAccountFreezing(deps: Deps): AccountFreezing {
               userId: id,
               data: { ...data, ...details },
             }),
+            // A new reason for the same freeze is in the console.
+            ...(isFreeze && current.frozenAt !== null ? [] : mails.frozenStatements(current, reason)),
             auditStatement({ action: isFreeze ? "user.freeze" : "user.unfreeze", user: current, details }),
           ];
         }),

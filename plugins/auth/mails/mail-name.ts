@@ -2,6 +2,10 @@
 
 export type MailName =
   | "account-deleted"
+  | "account-frozen"
+  | "account-unfrozen"
+  | "agent-frozen"
+  | "agent-unfrozen"
   | "api-key-created"
   | "budget-spent"
   | "credits-bought"

@@ -51,6 +51,10 @@ const mandatory: [string, (to: MailRecipient) => unknown[]][] = [
   ["resetPassword", (to) => mails.resetPasswordStatements(to, link)],
   ["emailChanged", (to) => mails.emailChangedStatements(to, "new@example.com")],
   ["accountDeleted", (to) => mails.accountDeletedStatements(to)],
+  ["accountFrozen", (to) => mails.frozenStatements(to, "It sends advertising.")],
+  ["accountFrozen no longer", (to) => mails.frozenStatements(to, null)],
+  ["agentFrozen", (to) => mails.frozenStatements(to, "It sends advertising.", "Harbour")],
+  ["agentFrozen no longer", (to) => mails.frozenStatements(to, null, "Harbour")],
 ];
 const optional: [string, string, (to: MailRecipient) => unknown[]][] = [
   ["passwordChanged", "security", (to) => mails.passwordChangedStatements(to)],
@@ -129,6 +133,16 @@ test("the mail of a spent budget names its owner, and the name of an agent makes
   expect(sent[0]?.subject).toBe("The budget of your account is spent");
   expect(sent[0]?.text).toContain("0.005 USD for a month. Until 4 March 2031 (UTC)");
   expect(sent[1]?.subject).toBe("The budget of your agent https evil example is spent");
+  expect(sent[1]?.text).not.toContain("evil.example");
+});
+
+test("the mail of a freeze says why and whom to ask, and the name of an agent makes no link", () => {
+  mails.frozenStatements(ada, "It sends <b>advertising</b>.");
+  mails.frozenStatements({ ...ada, locale: "de" }, "Es wirbt.", "https://evil.example");
+  expect(sent[0]?.text).toContain("The reason: It sends <b>advertising</b>.");
+  expect(sent[0]?.html).not.toContain("<b>advertising");
+  expect(sent[0]?.text).toContain("answer this mail: berth@berth.example is the operator's address.");
+  expect(sent[1]?.subject).toBe("Der Betreiber von berth.example hat deinen Agenten https evil example eingefroren");
   expect(sent[1]?.text).not.toContain("evil.example");
 });
 

@@ -18,7 +18,7 @@ export type MailRecipient = Pick<User, "email" | "name" | "locale" | "notificati
 
 /**
  * Each function returns statements for the batch of the event that causes the mail; none if no mail is to be sent. All
- * but the first four mails can be turned off in the notification settings; these are also limited per address and kind
+ * but the first eight mails can be turned off in the notification settings; these are also limited per address and kind
  * by the rule `forgot-password`, so that a busy account does not flood a mailbox. All but the first three go to
  * verified addresses only, since sign-up accepts addresses of strangers.
  */
@@ -32,6 +32,8 @@ export interface Mails {
   /** `to` has the old address. */
   emailChangedStatements(to: MailRecipient, newEmail: string): Statement[];
   accountDeletedStatements(to: MailRecipient): Statement[];
+  /** An admin has frozen the account, or its agent with this name (`reason` says why), or ended that (null). */
+  frozenStatements(to: MailRecipient, reason: string | null, agent?: string): Statement[];
   passwordChangedStatements(to: MailRecipient): Statement[];
   twoFactorChangedStatements(to: MailRecipient, on: boolean): Statement[];
   /** An operator turned two-factor off, for an owner who lost the device. */
@@ -79,6 +81,8 @@ export function createMails({ mail, config, limits }: Deps): Mails {
   const methodLabel = (method: LinkedAccount, language: Language) =>
     method.provider === "wallet" ? translateText("your wallet", language) : describeOrigin(config, method).name;
   const forgot = `${config.baseUrl}/login#forgot`;
+  /** Who reads what people answer to a mail. */
+  const contact = /<(.+)>/.exec(config.smtp.from)?.[1] ?? config.smtp.from;
 
   function mailStatements(
     to: MailRecipient,
@@ -104,6 +108,11 @@ export function createMails({ mail, config, limits }: Deps): Mails {
     emailChangedStatements: (to, newEmail) =>
       mailStatements(to, "email-changed", { newEmail }, { allowsUnverified: true }),
     accountDeletedStatements: (to) => mailStatements(to, "account-deleted", {}),
+    frozenStatements(to, reason, agent) {
+      const name = `${agent === undefined ? "account" : "agent"}-${reason === null ? "unfrozen" : "frozen"}` as const;
+      const whose = agent === undefined ? "" : agentText(agent, languageOf(to));
+      return mailStatements(to, name, { contact, whose, reason: reason ?? "" });
+    },
     passwordChangedStatements: (to) => mailStatements(to, "password-changed", {}, { topic: "security" }),
     twoFactorChangedStatements: (to, on) =>
       mailStatements(to, on ? "two-factor-on" : "two-factor-off", {}, { topic: "security" }),
@@ -144,12 +153,7 @@ export function createMails({ mail, config, limits }: Deps): Mails {
     },
     budgetSpentStatements(to, { agent, period, limitUsd, until }) {
       const language = languageOf(to);
-      // Empty if nothing of the name may appear in a mail: then the text has no name.
-      const name = agent === undefined ? "" : stripLinkCharacters(agent);
-      const whose =
-        agent === undefined
-          ? translateText("your account", language)
-          : translateText("your agent {name}", language, { name }).trim();
+      const whose = agent === undefined ? translateText("your account", language) : agentText(agent, language);
       const values = { whose, period: translateText(PERIOD_TEXTS[period], language) };
       const about = { ...values, limit: String(limitUsd), until: formatDate(language, until) };
       return mailStatements(to, "budget-spent", about, { topic: "billing" });
@@ -160,6 +164,10 @@ export function createMails({ mail, config, limits }: Deps): Mails {
 const PERIOD_TEXTS = { day: pageText("a day"), month: pageText("a month") } as const;
 
 const languageOf = ({ locale }: MailRecipient): Language => languageOfLocale(locale);
+
+/** The name is left out if nothing of it may appear in a mail. */
+const agentText = (name: string, language: Language): string =>
+  translateText("your agent {name}", language, { name: stripLinkCharacters(name) }).trim();
 
 const formatDate = (language: Language, time: number) =>
   new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle: "long", timeZone: "UTC" }).format(time);

@@ -2,6 +2,10 @@
 import type { Language } from "../../../src/kernel/pages/language.ts";
 import { serverTexts } from "../../../src/kernel/pages/translations.ts";
 import enAccountDeleted from "./en/account-deleted.txt" with { type: "text" };
+import enAccountFrozen from "./en/account-frozen.txt" with { type: "text" };
+import enAccountUnfrozen from "./en/account-unfrozen.txt" with { type: "text" };
+import enAgentFrozen from "./en/agent-frozen.txt" with { type: "text" };
+import enAgentUnfrozen from "./en/agent-unfrozen.txt" with { type: "text" };
 import enApiKeyCreated from "./en/api-key-created.txt" with { type: "text" };
 import enBudgetSpent from "./en/budget-spent.txt" with { type: "text" };
 import enCreditsBought from "./en/credits-bought.txt" with { type: "text" };
@@ -23,6 +27,10 @@ import type { MailName } from "./mail-name.ts";
 
 const ENGLISH: Readonly<Record<MailName, string>> = {
   "account-deleted": enAccountDeleted,
+  "account-frozen": enAccountFrozen,
+  "account-unfrozen": enAccountUnfrozen,
+  "agent-frozen": enAgentFrozen,
+  "agent-unfrozen": enAgentUnfrozen,
   "api-key-created": enApiKeyCreated,
   "budget-spent": enBudgetSpent,
   "credits-bought": enCreditsBought,

@@ -2,7 +2,13 @@
 
 import { isLoopbackUrl } from "../../../src/kernel/config/config.ts";
 import { anyText, commaSeparated, httpUrl, oneOf, type Parser, parser } from "../../../src/kernel/config/parsers.ts";
-import { type Finding, requireBoth, warning } from "../../../src/kernel/config/section.ts";
+import {
+  type Finding,
+  requireBoth,
+  type SectionContext,
+  warning,
+  warnOfGiven,
+} from "../../../src/kernel/config/section.ts";
 import { optional, repeated, type ValuesOf, type Variable, withDefault } from "../../../src/kernel/config/variable.ts";
 
 /** What the variables of each provider begin with. */
@@ -144,14 +150,21 @@ export const buildOidcProviders = (v: OidcValues): OidcSettings[] =>
     };
   });
 
-export function validateOidcProviders(v: OidcValues): Finding[] {
+export function validateOidcProviders(v: OidcValues, sources: SectionContext["sources"]): Finding[] {
   const providers = buildOidcProviders(v);
   const incomplete = PREFIXES.flatMap((env) => [
     ...requireBoth(v, `${env}_CLIENT_ID`, `${env}_CLIENT_SECRET`),
     ...requireBoth(v, `${env}_CLIENT_ID`, `${env}_ISSUER`),
-    ...(v[`${env}_ADMIN_GROUPS`].length > 0 && !v[`${env}_CLIENT_ID`]
-      ? [warning(`${env}_ADMIN_GROUPS`, `is set without ${env}_CLIENT_ID, so it has no effect.`)]
-      : []),
+    ...(v[`${env}_CLIENT_ID`]
+      ? []
+      : warnOfGiven(
+          [`${env}_NAME`, `${env}_SCOPES`, `${env}_ADMIN_GROUPS`, `${env}_TRUST_EMAIL`],
+          sources,
+          `is set without ${env}_CLIENT_ID, so it has no effect.`,
+        )),
+    ...(v[`${env}_ADMIN_GROUPS`].length > 0
+      ? []
+      : warnOfGiven([`${env}_GROUPS_CLAIM`], sources, `is set without ${env}_ADMIN_GROUPS, so it has no effect.`)),
   ]);
   const unlike = providers.flatMap(({ env, name, issuer }, index) => [
     ...(providers.slice(0, index).some((other) => other.name === name)

@@ -1,7 +1,7 @@
 // The settings of credits bought with a stablecoin, which is off without an address that receives it.
 
 import { bytes32, contractAddress, microUsd, oneOf, type Parser, parser } from "../../../src/kernel/config/parsers.ts";
-import { defineSettings, error, warning } from "../../../src/kernel/config/section.ts";
+import { defineSettings, error } from "../../../src/kernel/config/section.ts";
 import { optional, withDefault } from "../../../src/kernel/config/variable.ts";
 
 const confirmations: Parser<number> = parser("a whole number from 1 to 1000", (text) =>
@@ -36,6 +36,12 @@ export const stablecoinSettings = defineSettings({
       "secret",
     ),
   },
+  needs: {
+    STABLECOIN_PAY_TO: [
+      ...["STABLECOIN_PAY_NETWORK", "STABLECOIN_CREDIT_PRICE"],
+      ...["STABLECOIN_CONFIRMATIONS", "X402_SETTLER_KEY"],
+    ],
+  },
   /** `pay` is undefined while it is off; `price` is in micro-USD of 100 credits. */
   build: (v) => ({
     pay: v.STABLECOIN_PAY_TO
@@ -50,8 +56,5 @@ export const stablecoinSettings = defineSettings({
   }),
   validate: (v) => [
     ...(v.STABLECOIN_CREDIT_PRICE === 0 ? [error("STABLECOIN_CREDIT_PRICE", "has to be more than 0.")] : []),
-    ...(v.X402_SETTLER_KEY && !v.STABLECOIN_PAY_TO
-      ? [warning("X402_SETTLER_KEY", "is set without STABLECOIN_PAY_TO, so it has no effect.")]
-      : []),
   ],
 });

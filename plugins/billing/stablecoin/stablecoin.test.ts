@@ -206,9 +206,13 @@ describe("a transfer", () => {
     const hash = await transfer(wallet, 12n * USD);
     await mine();
     await expect(watch()).rejects.toMatchObject({ code: "CHAIN_UNAVAILABLE" });
+    expect([...server.kernel.outages.current.values()]).toMatchObject([
+      { of: "stablecoin", reason: expect.stringContaining("RPC") },
+    ]);
     expectRefusal(await find(hash), 500, "CHAIN_UNAVAILABLE");
     rpc.pass();
     await watch();
+    expect([...server.kernel.outages.current.values()]).toEqual([]);
     expect(await credits()).toBe(1_000);
   });
 

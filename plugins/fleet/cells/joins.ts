@@ -1,5 +1,6 @@
 // Joins what each cell reports into one report of the whole service.
 import type { Static } from "elysia";
+import type { Outage } from "../../../src/kernel/telemetry/outages.ts";
 import { FIGURES, type FigureName, type Fold } from "../figures/figure-names.ts";
 import type { SuddenEnd } from "../instance/runs.ts";
 import type { figuresResponse, storageResponse, versionsResponse } from "../instance-model.ts";
@@ -56,6 +57,12 @@ function joinSuddenEnds(ends: readonly SuddenEnd[]): SuddenEnd[] {
   return joined;
 }
 
+/** A place outside that does not work for several cells is one problem, since the first of them has found it. */
+function joinOutages(outages: readonly Outage[]): Outage[] {
+  const sorted = outages.toSorted((one, other) => one.since - other.since);
+  return [...new Map(sorted.toReversed().map((outage) => [outage.of, outage])).values()].toReversed();
+}
+
 /** Cells of one machine share a disk; of several, the fullest is the one to know about. */
 function fullestDisk(reports: Reports<{ disk: Storage["disk"] }>): Storage["disk"] {
   const share = ({ freeBytes, totalBytes }: Storage["disk"]) => freeBytes / Math.max(1, totalBytes);
@@ -76,6 +83,7 @@ export function joinFacts(facts: Reports<OverviewFacts>): OverviewFacts {
     disk: fullestDisk(facts),
     database: facts.map(({ database }) => database).reduce(addUp),
     lagMs: most(facts.map(({ lagMs }) => lagMs)),
+    outages: joinOutages(facts.flatMap(({ outages }) => outages)),
     suddenEnds: joinSuddenEnds(facts.flatMap(({ suddenEnds }) => suddenEnds)),
     turns: facts.map(({ turns }) => turns).reduce(addUp),
     streams: facts.map(({ streams }) => streams).reduce(addUp),

@@ -3,6 +3,7 @@
 import type { Static } from "elysia";
 import { version } from "../../../package.json";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { Outages } from "../../../src/kernel/telemetry/outages.ts";
 import type { ai as aiPlugin } from "../../ai/index.ts";
 import type { channels as channelsPlugin } from "../../channels/index.ts";
 import type { DatabaseBackups } from "../backups/database-backups.ts";
@@ -13,7 +14,8 @@ import type { StorageReport } from "../instance/storage.ts";
 import type { overviewResponse } from "../model.ts";
 import type { FleetCounts, Queue } from "./counts.ts";
 import { isoOrNull } from "./days.ts";
-import { findProblems, type ProblemFacts } from "./problems.ts";
+import { findProblems } from "./problems/find-problems.ts";
+import type { ProblemFacts } from "./problems/problem.ts";
 
 /** What one cell knows of itself. All of it can be sent as JSON. */
 export interface OverviewFacts extends ProblemFacts {
@@ -40,10 +42,11 @@ interface Deps extends Pick<Kernel, "database" | "metrics"> {
   backups: Pick<DatabaseBackups, "health">;
   figures: Pick<FigureRecorder, "read">;
   runs: Pick<Runs, "suddenEnds">;
+  outages: Pick<Outages, "current">;
 }
 
 export function createOverview(deps: Deps) {
-  const { database, metrics, ai, channels, counts, storage, settings, backups, figures, runs } = deps;
+  const { database, metrics, ai, channels, counts, storage, settings, backups, figures, runs, outages } = deps;
   let databaseCreatedAt: Promise<number> | undefined;
 
   /** The time of the first migration: a new instance needs no backup yet. */
@@ -81,6 +84,7 @@ export function createOverview(deps: Deps) {
       settings: report.findings,
       lagMs: Math.max(...delays),
       suddenEnds,
+      outages: [...outages.current.values()],
       turns: {
         ended: metrics.sum("berth_turns_total"),
         failed: metrics.sum("berth_turns_total", { outcome: "failed" }),

@@ -180,6 +180,42 @@ describe("the chain", () => {
     expect(await problems()).toEqual([]);
   });
 
+  test("shows that the log was emptied with all that belongs to it, before and after the service goes on", async () => {
+    const emptied = await world();
+    try {
+      for (const action of ["user.enable", "user.disable"])
+        await emptied.database.write([emptied.audit.record({ action, target })]);
+      await emptied.audit.seal();
+      await emptied.run("DROP TRIGGER audit_log_kept");
+      for (const table of ["audit_log", "audit_seals"]) await emptied.run(`DELETE FROM ${table}`);
+      const cut = { ok: false, breaks: [{ seq: 1, problem: "the end was cut off: the chain had entries up to 2" }] };
+      expect(await emptied.audit.verify()).toMatchObject(cut);
+      await emptied.run("DELETE FROM audit_chain");
+      const problem = "entries up to 2 were written, and are gone from here on";
+      expect(await emptied.audit.verify()).toMatchObject({ ok: false, breaks: [{ seq: 1, problem }] });
+      await emptied.database.write([emptied.audit.record({ action: "user.enable", target })]);
+      await emptied.audit.seal();
+      const gap = { seq: 1, problem: "entries up to 2 are missing" };
+      expect(await emptied.audit.verify()).toMatchObject({ ok: false, breaks: [gap] });
+    } finally {
+      await emptied.remove();
+    }
+  });
+
+  test("shows that the row with its ends was deleted", async () => {
+    const cut = await world();
+    try {
+      await cut.database.write([cut.audit.record({ action: "user.enable", target })]);
+      expect(await cut.audit.verify()).toMatchObject({ ok: true, entries: 1, begunAt: 0 });
+      await cut.audit.seal();
+      await cut.run("DELETE FROM audit_chain");
+      const problem = "the chain is gone, with which entries up to this one were sealed";
+      expect(await cut.audit.verify()).toMatchObject({ ok: false, breaks: [{ seq: 1, problem }] });
+    } finally {
+      await cut.remove();
+    }
+  });
+
   test("that was made anew differs from a head that was noted elsewhere", async () => {
     const { head } = await here.audit.verify();
     const chain = "CREATE TABLE kept_chain AS SELECT * FROM audit_chain";

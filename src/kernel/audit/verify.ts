@@ -41,8 +41,11 @@ export async function verifyChain(
   if (!state || key === undefined) {
     const { rows } = await database.read("SELECT count(*) AS entries FROM audit_log");
     const entries = Number(rows[0]?.entries);
+    const { last, sealed } = await readNumbers(database);
     if (noted) report(noted.seq, "the chain is gone, which had this entry");
-    return { ok: !noted, entries, begunAt: 0, pruned: 0, head: { seq: 0, mac: "" }, breaks };
+    else if (sealed > 0) report(sealed, "the chain is gone, with which entries up to this one were sealed");
+    await reportEmptied(database, last, report);
+    return { ok: breaks.length === 0, entries, begunAt: 0, pruned: 0, head: { seq: 0, mac: "" }, breaks };
   }
   const { anchor, head, begunAt } = state;
   if (state.row.signature !== signatureOf(key, state))
@@ -80,9 +83,31 @@ export async function verifyChain(
   }
   if (last.seq < head.seq) report(last.seq + 1, `the end was cut off: the chain had entries up to ${head.seq}`);
   if (noted && !isNotedFound) report(noted.seq, "the entry noted elsewhere is missing");
+  await reportEmptied(database, Math.max(head.seq, (await readNumbers(database)).last), report);
   const { rows } = await database.read(
     "SELECT count(*) AS loose FROM audit_log WHERE id NOT IN (SELECT entry_id FROM audit_seals)",
   );
   if (Number(rows[0]?.loose) > 0) report(last.seq, `${rows[0]?.loose} entries have no number: they were added by hand`);
   return { ok: breaks.length === 0, entries, begunAt, pruned: anchor.seq, head, breaks };
+}
+
+/** The largest number of an entry, and of one that is sealed; 0 if there is none. */
+async function readNumbers(database: Pick<Database, "read">): Promise<{ last: number; sealed: number }> {
+  const [row] = (
+    await database.read(
+      "SELECT coalesce(max(seq), 0) AS last, coalesce(max(iif(mac IS NULL, 0, seq)), 0) AS sealed FROM audit_seals",
+    )
+  ).rows;
+  return { last: Number(row?.last), sealed: Number(row?.sealed) };
+}
+
+/** SQLite remembers the largest number that an entry has ever had. A batch that fails takes none, so it is that of the last entry. */
+async function reportEmptied(
+  database: Pick<Database, "read">,
+  last: number,
+  report: (seq: number, problem: string) => void,
+): Promise<void> {
+  const [row] = (await database.read("SELECT seq FROM sqlite_sequence WHERE name = 'audit_seals'")).rows;
+  const given = Number(row?.seq ?? 0);
+  if (given > last) report(last + 1, `entries up to ${given} were written, and are gone from here on`);
 }

@@ -35,6 +35,8 @@ export type Config = DeepReadonly<KernelSettings> & {
   of<T>(section: SettingsSection<T>): DeepReadonly<T>;
   /** The source of every variable that was read with the configuration. */
   readonly sources: Readonly<Record<string, VariableSource>>;
+  /** What does not fit together and still allows a start, such as a setting without effect. */
+  readonly warnings: readonly Finding[];
   /** Texts to keep out of the log: the values of secret variables, and the passwords in addresses. */
   readonly secrets: readonly string[];
 };
@@ -84,7 +86,7 @@ export function inspectConfig(env: Environment, options: LoadOptions = {}): Conf
   const kernelValues = Object.assign({}, ...Object.values(kernelGroups).map((group) => groups.get(group)?.values));
   // The groups of the kernel are always among those that were read, and each value comes from its own parser.
   const kernel = deepFreeze(buildKernelSettings(kernelValues as KernelValues));
-  const findings = validateKernelSettings(kernel);
+  const findings = validateKernelSettings(kernel, sourcesOf(list));
   const bySection = new Map<string, unknown>();
   const build = <T>(section: SettingsSection<T>, group: ResolvedGroup): DeepReadonly<T> => {
     const context: SectionContext = { kernel, sources: sourcesOf(group.list) };
@@ -100,6 +102,7 @@ export function inspectConfig(env: Environment, options: LoadOptions = {}): Conf
   const config: Config = {
     ...kernel,
     sources: sourcesOf(list),
+    warnings: [...findings],
     secrets: list.map(secretOf).filter((secret) => secret !== undefined),
     of<T>(section: SettingsSection<T>) {
       if (bySection.has(section.name)) return bySection.get(section.name) as DeepReadonly<T>;

@@ -3,7 +3,7 @@
 import type { KernelSettings } from "./kernel-settings.ts";
 import type { ValuesOf, VariableGroup, VariableSource, Variables } from "./variable.ts";
 
-/** A problem with the settings: an error stops the start, a warning is shown by `berth doctor`. */
+/** A problem with the settings: an error stops the start, a warning is logged then and shown by `berth doctor`. */
 export interface Finding {
   name: string;
   severity: "error" | "warning";
@@ -29,9 +29,14 @@ export interface SettingsSection<T = unknown> extends VariableGroup {
 /** The type of a section's settings, as `config.of(section)` returns them. */
 export type SettingsOf<Section> = Section extends SettingsSection<infer T> ? DeepReadonly<T> : never;
 
+/** By the variable that has to be set, or to have a value (`STREAM_DRIVER=embedded`): those that do nothing otherwise. */
+type Needs = Readonly<Record<string, readonly string[]>>;
+
 interface Definition<Declared extends Variables, T> {
   name: string;
   variables: Declared;
+  /** Each that is set in vain gives a warning. */
+  needs?: Needs;
   /** Makes the settings from the parsed values. Called once for each configuration; the result is frozen. */
   build(values: ValuesOf<Declared>, context: SectionContext): T;
   /** Reports values that do not fit together. Called only when every variable could be parsed. */
@@ -50,13 +55,16 @@ interface Definition<Declared extends Variables, T> {
  * const { token } = kernel.config.of(gatingSettings);
  */
 export function defineSettings<Declared extends Variables, T>(definition: Definition<Declared, T>): SettingsSection<T> {
-  const { name, variables, build, validate } = definition;
+  const { name, variables, needs = {}, build, validate } = definition;
   // The reader parses exactly these variables with their own parsers, so the values have the declared types.
   return {
     name,
     variables,
     build: (values, context) => build(values as ValuesOf<Declared>, context),
-    validate: (values, context) => validate?.(values as ValuesOf<Declared>, context) ?? [],
+    validate: (values, context) => [
+      ...findIdle(needs, values, context.sources),
+      ...(validate?.(values as ValuesOf<Declared>, context) ?? []),
+    ],
   };
 }
 
@@ -78,6 +86,32 @@ export function requireBoth(values: Readonly<Record<string, unknown>>, first: st
   const missing = (set: string, unset: string) =>
     values[set] && !values[unset] ? [warning(set, `is set without ${unset}, so it has no effect.`)] : [];
   return [...missing(first, second), ...missing(second, first)];
+}
+
+/** Whether the operator has set the variable, even to its default. */
+export const isGiven = (source: VariableSource | undefined): boolean =>
+  source !== undefined && source !== "default" && source !== "not set";
+
+/** Warns of each of these variables that is set. */
+export function warnOfGiven(names: readonly string[], sources: SectionContext["sources"], text: string): Finding[] {
+  const findings: Finding[] = [];
+  for (const name of names) if (isGiven(sources[name])) findings.push(warning(name, text));
+  return findings;
+}
+
+/** Warns of variables that are set and do nothing; see `needs`. */
+function findIdle(
+  needs: Needs,
+  values: Readonly<Record<string, unknown>>,
+  sources: SectionContext["sources"],
+): Finding[] {
+  const findings: Finding[] = [];
+  for (const [needed, names] of Object.entries(needs)) {
+    const [name = "", value] = needed.split("=");
+    const isMet = value === undefined ? Boolean(values[name]) : values[name] === value;
+    if (!isMet) findings.push(...warnOfGiven(names, sources, `is set without ${needed}, so it has no effect.`));
+  }
+  return findings;
 }
 
 /** A value whose objects and arrays can't be written; functions, maps and patterns stay as they are. */

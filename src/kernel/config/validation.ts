@@ -2,7 +2,7 @@
 
 import type { KernelSettings } from "./kernel-settings.ts";
 import type { DeepReadonly, Finding } from "./section.ts";
-import { warning } from "./section.ts";
+import { type SectionContext, warning, warnOfGiven } from "./section.ts";
 import type { ResolvedVariable, UnknownName } from "./variable-reader.ts";
 
 /** `127.0.0.0/8`, `::1` and `localhost`: addresses that only this machine reaches. */
@@ -25,7 +25,10 @@ export function parseErrors(list: readonly ResolvedVariable[]): Finding[] {
 }
 
 /** Everything in the kernel's settings that does not fit together. */
-export function validateKernelSettings(kernel: DeepReadonly<KernelSettings>): Finding[] {
+export function validateKernelSettings(
+  kernel: DeepReadonly<KernelSettings>,
+  sources: SectionContext["sources"],
+): Finding[] {
   const { role, web, backend, baseUrl, database, secretKey, rateLimits } = kernel;
   const findings: Finding[] = [];
   const error = (name: string, text: string) => findings.push({ name, severity: "error", message: `${name}: ${text}` });
@@ -47,8 +50,21 @@ export function validateKernelSettings(kernel: DeepReadonly<KernelSettings>): Fi
   if (loopback && !isLoopbackHost(web.host)) {
     warn("BASE_URL", `is this machine alone, but HOST (${web.host}) is not: set it to the address people use.`);
   }
+  if (!database.remote) {
+    const text = "is set without a server in DATABASE_URL, so it has no effect.";
+    findings.push(...warnOfGiven(["DATABASE_AUTH_TOKEN"], sources, text));
+  }
+  if (!kernel.traces) {
+    const text = "is set without OTEL_EXPORTER_OTLP_ENDPOINT, so it has no effect.";
+    findings.push(...warnOfGiven(TRACE_VARIABLES, sources, text));
+  }
   return findings;
 }
+
+const TRACE_VARIABLES = [
+  ...["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_SERVICE_NAME"],
+  "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT",
+];
 
 /** Warns of a name that no setting has. */
 export function unknownNameWarning({ name, source, nearest }: UnknownName): Finding {

@@ -2,7 +2,9 @@
 import { afterEach, expect, test } from "bun:test";
 import { type Collector, startCollector } from "../../../tests/support/otlp.ts";
 import { createLog } from "./log.ts";
+import { createMetrics } from "./metrics.ts";
 import { openTraces } from "./otlp-traces.ts";
+import { createOutages } from "./outages.ts";
 
 let collector: Collector | undefined;
 afterEach(() => collector?.stop());
@@ -11,7 +13,8 @@ function open(url: string) {
   const lines: string[] = [];
   const log = createLog({ level: "info", format: "json", write: (line) => void lines.push(line) });
   const settings = { url: `${url}/v1/traces`, headers: {}, serviceName: "berth", withContents: false };
-  return { lines, traces: openTraces(settings, log) };
+  const outages = createOutages({ metrics: createMetrics(), log, secrets: [] });
+  return { lines, outages, traces: openTraces(settings, log, outages.watch("traces")) };
 }
 
 test("work that follows on other work is in its trace; what has no UUID gets a trace of its own", async () => {
@@ -39,10 +42,11 @@ test("work that follows on other work is in its trace; what has no UUID gets a t
 test("a refusal is logged", async () => {
   collector = startCollector();
   collector.answer(400);
-  const { traces, lines } = open(collector.url);
+  const { traces, lines, outages } = open(collector.url);
   traces.begin(Bun.randomUUIDv7(), "turn").end();
   await traces.close();
   expect(lines.filter((line) => line.includes("traces can't be sent"))).toHaveLength(1);
+  expect([...outages.current.values()]).toMatchObject([{ of: "traces" }]);
 });
 
 test("a collector that never answers does not hold up the stop", async () => {

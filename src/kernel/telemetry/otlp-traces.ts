@@ -13,6 +13,7 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchSpanProcessor, RandomIdGenerator, type SpanExporter, TracerProvider } from "@opentelemetry/sdk-trace";
 import { version } from "../../../package.json";
 import type { Log } from "./log.ts";
+import type { OutageWatch } from "./outages.ts";
 import type { Span, SpanAttributes, SpanOptions, TraceSettings, Traces } from "./traces.ts";
 
 /** With a collector that is away, the SDK's own shutdown takes ten seconds. */
@@ -21,11 +22,15 @@ const CLOSE_MS = 2_000;
 const MAX_REMEMBERED = 5_000;
 const KINDS = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER };
 
-export function openTraces({ url, headers, serviceName, withContents }: TraceSettings, log: Log): Traces {
+export function openTraces(
+  { url, headers, serviceName, withContents }: TraceSettings,
+  log: Log,
+  outage: OutageWatch,
+): Traces {
   const random = new RandomIdGenerator();
   /** The id of the trace that begins next; the SDK asks for it within `startSpan`. */
   let wantedTraceId: string | undefined;
-  const exporter = reportingExporter(new OTLPTraceExporter({ url, headers: { ...headers } }), log);
+  const exporter = reportingExporter(new OTLPTraceExporter({ url, headers: { ...headers } }), log, outage);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ "service.name": serviceName, "service.version": version }),
     idGenerator: {
@@ -93,15 +98,15 @@ export function openTraces({ url, headers, serviceName, withContents }: TraceSet
 }
 
 /** The same exporter, which logs when the endpoint begins to refuse traces, and when it takes them again. */
-function reportingExporter(exporter: OTLPTraceExporter, log: Log): SpanExporter {
-  let isFailing = false;
+function reportingExporter(exporter: OTLPTraceExporter, log: Log, outage: OutageWatch): SpanExporter {
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        const hasFailed = result.code !== 0;
-        if (hasFailed && !isFailing) log.warn("traces can't be sent; they are dropped", { error: result.error });
-        if (!hasFailed && isFailing) log.info("traces are sent again");
-        isFailing = hasFailed;
+        if (result.code === 0) {
+          if (outage.worked()) log.info("traces are sent again");
+        } else if (outage.failed(result.error ?? "the collector does not take them")) {
+          log.warn("traces can't be sent; they are dropped", { error: result.error });
+        }
         done(result);
       });
     },

@@ -1,6 +1,6 @@
 // Runs `berth backup`, which may run beside the service, `berth backups`, and `berth restore`.
 
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { timeOfBackup } from "../../../plugins/fleet/backups/backup-names.ts";
 import { backupSettings } from "../../../plugins/fleet/settings.ts";
@@ -45,7 +45,7 @@ export function formOf(file: string): "archive" | "database" {
       `${file} does not say what to write. A name that ends in .tar.gz is an archive of everything (.tar.gz.age an encrypted one), one that ends in .db the database alone.`,
     );
   const folder = dirname(resolve(file));
-  if (existsSync(folder)) return form;
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return form;
   throw new StartError(`There is no folder ${folder}. Make it, or mount its disk, then try again.`);
 }
 

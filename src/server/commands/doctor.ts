@@ -1,8 +1,9 @@
-// Runs `berth doctor`: prints what is set and what is wrong. It also asks the providers of sign-in and the place of backups, with CLUSTER_URL
+// Runs `berth doctor`: prints what is set and what is wrong, also by the word of the running service. It also asks the providers of sign-in and the place of backups, with CLUSTER_URL
 // the cluster's engine, and with --online everything else that the service depends on.
 import { existsSync } from "node:fs";
 import type { LiveSnapshot } from "../../../plugins/fleet/index.ts";
-import { type Config, environment, inspectConfig } from "../../kernel/config/config.ts";
+import { isOutageProblem } from "../../../plugins/fleet/reports/problems/outage-problems.ts";
+import { type Config, environment, type Finding, inspectConfig } from "../../kernel/config/config.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { type DoctorOptions, doctorReport } from "../doctor.ts";
 
@@ -33,7 +34,9 @@ export async function doctorCommand(
   const { allSettings, loadAllSettings } = await import("../settings.ts");
   const { backupReport, scheduleFindings } = await import("../backups/backup-report.ts");
   const { config: sound } = inspectConfig(environment(), { settings: allSettings });
-  const findings = sound ? await scheduleFindings(sound) : [];
+  // A service that is starting or in trouble may not answer.
+  const live = sound && (await askLive(sound));
+  const findings = sound ? [...(await scheduleFindings(sound)), ...outageFindings(live)] : [];
   const { text, exitCode } = doctorReport(environment(), process.cwd(), { all, external, findings });
   process.stdout.write(text);
   if (exitCode !== 0) return exitCode;
@@ -42,7 +45,7 @@ export async function doctorCommand(
   const config = loadAllSettings(environment());
   process.stdout.write(await signInReport(config));
   process.stdout.write(await backupReport(config));
-  const checked = online ? await checkOnline(config) : 0;
+  const checked = online ? await checkOnline(config, live) : 0;
   const { url } = config.of(clusterSettings);
   if (url === undefined) return checked;
   const { engineReport } = await import("../cluster/engine-report.ts");
@@ -51,12 +54,21 @@ export async function doctorCommand(
   return engine.isUsable ? checked : 1;
 }
 
-async function checkOnline(config: Config): Promise<number> {
-  const { onlineReport } = await import("./online/online-report.ts");
+async function askLive(config: Config): Promise<LiveSnapshot | undefined> {
   const { askService } = await import("./run-command.ts");
-  // A service that is starting or in trouble may not answer; the checks say what of it can be seen from outside.
   const live = await askService(config, "fleet.live").catch(() => undefined);
-  const { text, exitCode } = await onlineReport(config, live as LiveSnapshot | undefined);
+  return live as LiveSnapshot | undefined;
+}
+
+/** What the running service says of places outside of it that it can't use. */
+const outageFindings = (live: LiveSnapshot | undefined): Finding[] =>
+  (live?.problems ?? [])
+    .filter(isOutageProblem)
+    .map(({ code, message, action }) => ({ name: code, severity: "warning", message: `${message} ${action}` }));
+
+async function checkOnline(config: Config, live: LiveSnapshot | undefined): Promise<number> {
+  const { onlineReport } = await import("./online/online-report.ts");
+  const { text, exitCode } = await onlineReport(config, live);
   process.stdout.write(text);
   return exitCode;
 }

@@ -85,7 +85,7 @@ interface Source {
 
 async function readSource(path: string): Promise<Source> {
   const info = await stat(path).catch((error: unknown) => {
-    throw error instanceof Error && "code" in error && error.code === "ENOENT"
+    throw error instanceof Error && "code" in error && ["ENOENT", "ENOTDIR"].includes(String(error.code))
       ? new AppError(404, "NOT_FOUND", `There is no folder or file ${path}.`)
       : error;
   });

@@ -4,6 +4,7 @@ import { version } from "../../../package.json";
 import { environment } from "../../kernel/config/config.ts";
 import { openKernel } from "../../kernel/kernel.ts";
 import { loadAllSettings } from "../settings.ts";
+import { UsageError } from "./options.ts";
 
 export async function migrateCommand({ plugins, isDry }: { plugins: string[]; isDry: boolean }): Promise<number> {
   if (isDry) {
@@ -14,6 +15,10 @@ export async function migrateCommand({ plugins, isDry }: { plugins: string[]; is
     process.stdout.write(text);
     return 0;
   }
+  if (plugins.length > 0)
+    throw new UsageError(
+      "migrate changes Berth's own tables; serve migrates those of plugins. Leave out --plugin, or give --dry-run to try both.",
+    );
   const kernel = await openKernel(loadAllSettings(environment()));
   await kernel.close();
   process.stdout.write("The database is at this version.\n");

@@ -68,7 +68,8 @@ export const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
   plugin: "  --plugin FILE   load a third-party plugin; may be given several times",
   "ready-fd": "  --ready-fd N    write the addresses to this open descriptor once they answer",
   all: "  --all           show every setting, also those that have their default",
-  online: "  --online        also ask mail server, providers, domains, clock, disk and backups, and say what to do",
+  online:
+    "  --online        also ask mail server, providers, domains, clock, disk, backups, AUDIT_TO and Stripe, and say what to do",
   once: "  --once          print it once and end",
   owner: "  --owner EMAIL   the account that gets the agent; not needed with --dry-run",
   "dry-run": "  --dry-run       only show what would be taken over",

@@ -3,6 +3,7 @@
 import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { loadAllSettings } from "../settings.ts";
+import { UsageError } from "./options.ts";
 
 export type UserFlags = Readonly<Record<string, string | boolean | string[] | undefined>>;
 
@@ -68,6 +69,8 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     positionals: 2,
     flags: ["days"],
     async run(send, [email, plan], { days }) {
+      if (days !== undefined && !/^[1-9]\d{0,4}$/.test(String(days)))
+        throw new UsageError(`--days takes a whole number of at least 1, such as 30, not "${days}".`);
       const granted = await send<Record<string, string>>("grant", { email, plan, days: stringFlag(days) });
       return `${granted.email} has the plan ${granted.plan} until ${granted.currentPeriodEnd}.\n`;
     },

@@ -1,6 +1,6 @@
 // Gets a new program from a file or an address, and checks that the project has signed it: Ed25519 over the list of SHA-256 sums.
 import { createHash, createPublicKey, verify } from "node:crypto";
-import { chmodSync, createReadStream, createWriteStream, existsSync, readFileSync } from "node:fs";
+import { chmodSync, createReadStream, createWriteStream, existsSync, readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -38,7 +38,9 @@ export async function getProgram(
 
 async function open(source: string): Promise<{ stream: Readable; total: number | undefined }> {
   if (!isAddress(source)) {
-    if (!existsSync(source)) throw new StartError(`There is no file ${source}.`);
+    const found = statSync(source, { throwIfNoEntry: false });
+    if (!found) throw new StartError(`There is no file ${source}.`);
+    if (!found.isFile()) throw new StartError(`${source} is no file. Name the new program.`);
     return { stream: createReadStream(source), total: Bun.file(source).size };
   }
   const response = await fetch(source).catch((error: Error) => {

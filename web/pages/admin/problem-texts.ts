@@ -70,6 +70,30 @@ const TEXTS: Readonly<Record<string, { message: Text; action: Text }>> = {
     message: text("{percent} % of the last calls of {name} failed."),
     action: text("Check its status page, its key and your balance there."),
   },
+  AUDIT_EXPORT_FAILS: {
+    message: text("AUDIT_TO has taken no entries of the audit log since {failsAt}: {reason}"),
+    action: text("Remove the reason, or correct AUDIT_TO. The entries wait here, and are sent by themselves then."),
+  },
+  STRIPE_FAILS: {
+    message: text("Stripe has not answered as it should since {failsAt}: {reason}"),
+    action: text(
+      "Check its status page, STRIPE_SECRET_KEY and this machine's connection. Payments made meanwhile are noticed by themselves then.",
+    ),
+  },
+  STABLECOIN_FAILS: {
+    message: text("Transfers of stablecoin have not been read since {failsAt}: {reason}"),
+    action: text(
+      "Check the address of the chain in the settings and this machine's connection. Transfers made meanwhile are credited by themselves then.",
+    ),
+  },
+  TRACES_FAIL: {
+    message: text("The collector of OTEL_EXPORTER_OTLP_ENDPOINT has taken no traces since {failsAt}: {reason}"),
+    action: text("Look at the collector and its address. Traces made meanwhile are lost; nothing else waits for it."),
+  },
+  OUTAGE: {
+    message: text("{of} has not worked since {failsAt}: {reason}"),
+    action: text("Remove the reason; the log of the service says more."),
+  },
   AGENTS_FAILED: {
     message: text("Agents that don't come up: {count}."),
     action: text("Read the reason of each. Berth keeps trying to start them."),

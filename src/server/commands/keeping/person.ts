@@ -135,7 +135,9 @@ function readReceipt(file: string): string {
     return readFileSync(file, "utf8");
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "There is no such file" : `It can't be read (${code})`;
+    const isMissing = code === "ENOENT" || code === "ENOTDIR";
+    const isFolder = code === "EISDIR";
+    const why = isMissing ? "There is no such file" : isFolder ? "It is a folder" : `It can't be read (${code})`;
     throw new StartError(`${file}: ${why}. Give the file of a receipt.`, { cause });
   }
 }

@@ -19,6 +19,10 @@ interface PruneFlags {
 
 /** @param kinds those of the operator's choice; none: all */
 export async function pruneCommand(kinds: readonly string[], flags: PruneFlags): Promise<number> {
+  if (flags.compact && flags.dryRun)
+    throw new UsageError(
+      "prune --dry-run only shows what there is, and --compact writes the database anew: leave one out.",
+    );
   const olderThan = flags.olderThan === undefined ? undefined : ageOf(flags.olderThan);
   const config = loadAllSettings(environment());
   const args = { kinds: kinds.join(","), ...(olderThan !== undefined && { olderThan: String(olderThan) }) };

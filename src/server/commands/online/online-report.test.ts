@@ -1,11 +1,14 @@
 // Tests the checks of `berth doctor --online` against real servers on this machine: mail, providers, TLS, disk and backups.
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { selfSigned } from "../../../../tests/support/certificates.ts";
 import { temporaryDir } from "../../../../tests/support/process.ts";
 import { startSmtp } from "../../../../tests/support/smtp.ts";
+import { STRIPE_KEY, startStripe } from "../../../../tests/support/stripe.ts";
 import { loadConfig } from "../../../kernel/config/config.ts";
 import { DAY } from "../../../kernel/util/time.ts";
 import { allSettings } from "../../settings.ts";
@@ -171,5 +174,91 @@ describe("backups and disk", () => {
     const { text } = await report();
     expect(lineOf(text, "Backups:").join("\n")).toMatch(/^! Backups: there is none at.*\n {2}→ Make one/);
     expect(lineOf(text, "Disk:")[0]).toMatch(/^. Disk: \d+ MiB of \d+ MiB are free \(\d+ %\)\.$/);
+  });
+});
+
+describe("the target of the audit log", () => {
+  const audit = async (AUDIT_TO: string, env: Record<string, string> = {}) => {
+    const { text, exitCode } = await report({ AUDIT_TO, ...env });
+    return { line: lineOf(text, "Audit log:").join("\n"), exitCode, text };
+  };
+
+  test("is not there without AUDIT_TO", async () => {
+    expect((await report()).text).not.toContain("Audit log");
+  });
+
+  test("a file is opened, and gets nothing", async () => {
+    const path = join(folder(), "audit.jsonl");
+    expect(await audit(`file:${path}`)).toMatchObject({
+      line: `✓ Audit log: file:${path} can be written.`,
+      exitCode: 0,
+    });
+    expect(readFileSync(path, "utf8")).toBe("");
+    const missing = await audit(`file:${join(path, "x")}`);
+    expect(missing.line).toMatch(/^✗ .*can't be used: .*ENOTDIR.*\n {2}→ Make its folder/);
+    expect(missing.exitCode).toBe(1);
+  });
+
+  test.each([
+    [204, /^✓ .*accepts a list without entries\.$/],
+    [401, /^✗ .*does not accept the token\.\n {2}→ Correct AUDIT_TOKEN\.$/],
+    [400, /^· .*answers, and refuses a list without entries \(status 400\)\.$/],
+    [404, /^✗ .*answers with status 404\.\n {2}→ Check the address/],
+  ])("a webhook that answers %d", async (status, expected) => {
+    const asked: string[] = [];
+    const url = serve((request) => {
+      asked.push(`${request.method} ${request.headers.get("authorization")}`);
+      return new Response(null, { status });
+    });
+    const { line, text } = await audit(`${url}/hook`, { AUDIT_TOKEN: "canary-token" });
+    expect(line).toMatch(expected);
+    expect(asked).toEqual(["POST Bearer canary-token"]);
+    expect(text).not.toContain("canary");
+  });
+
+  test("a syslog server is called by TCP; by UDP, only its name is looked up", async () => {
+    const syslog = createServer().listen(0, "127.0.0.1");
+    await once(syslog, "listening");
+    const address = syslog.address();
+    const port = typeof address === "object" && address ? address.port : 0;
+    expect((await audit(`syslog+tcp://127.0.0.1:${port}`)).line).toMatch(/^✓ .*accepts a connection\.$/);
+    syslog.close();
+    await once(syslog, "close");
+    expect((await audit(`syslog+tcp://127.0.0.1:${port}`)).line).toMatch(
+      /^✗ .*ECONNREFUSED.*\n {2}→ Check name and port/,
+    );
+    expect((await audit("syslog+udp://127.0.0.1")).line).toMatch(/^· .*UDP does not tell\.$/);
+  });
+});
+
+describe("payments", () => {
+  const price = { STRIPE_SECRET_KEY: STRIPE_KEY, STRIPE_WEBHOOK_SECRET: "whsec_1", CREDIT_PRICE: "usd:120" };
+
+  test("Stripe is asked for an event; a refused key is told from silence", async () => {
+    const stripe = startStripe({});
+    closing.push(stripe.stop);
+    const stripeLine = async (env: Record<string, string>) =>
+      lineOf((await report({ ...price, STRIPE_API_URL: stripe.url, ...env })).text, "Stripe").join("\n");
+    expect(await stripeLine({})).toBe("✓ Stripe answers, and lists its events.");
+    expect(await stripeLine({ STRIPE_SECRET_KEY: "sk_test_other" })).toMatch(
+      /^✗ Stripe does not accept the key\.\n {2}→ Put a valid key into STRIPE_SECRET_KEY/,
+    );
+    expect(await stripeLine({ STRIPE_API_URL: "http://127.0.0.1:9" })).toMatch(
+      /^✗ Stripe does not answer as it should: .*\n {2}→ Look at its status page/,
+    );
+  });
+
+  test("the chain of stablecoin payments is asked for its id", async () => {
+    let chain = "0x2105";
+    const url = serve(() => Response.json({ jsonrpc: "2.0", id: 1, result: chain }));
+    const ask = async (MAINNET_RPC_URL: string) => {
+      const { text } = await report({ STABLECOIN_PAY_TO: `0x${"1".repeat(40)}`, MAINNET_RPC_URL });
+      expect(text).not.toContain("canary");
+      return lineOf(text, "Stablecoin:").join("\n");
+    };
+    expect(await ask(`${url}/canary-key`)).toMatch(/^✓ Stablecoin: mainnet_chain at 127\.0\.0\.1:\d+ answers\.$/);
+    chain = "0x1";
+    expect(await ask(url)).toMatch(/^✗ .*is chain 1, and should be 8453\.\n {2}→ Check MAINNET_RPC_URL/);
+    expect(await ask("http://127.0.0.1:9/canary-key")).toMatch(/^✗ .*does not answer: .*\n {2}→ Check MAINNET_RPC_URL/);
   });
 });

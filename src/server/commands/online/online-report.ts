@@ -2,12 +2,14 @@
 import type { LiveSnapshot } from "../../../../plugins/fleet/index.ts";
 import type { Config } from "../../../kernel/config/config.ts";
 import { redactForms } from "../../../kernel/telemetry/redact.ts";
+import { checkAuditExport } from "./audit-check.ts";
 import { checkBackups } from "./backup-check.ts";
 import { type CheckResult, SIGNS } from "./check.ts";
 import { checkCopy } from "./copy-check.ts";
 import { checkDomains } from "./domain-checks.ts";
 import { checkClock, checkDisk } from "./machine-checks.ts";
 import { checkMail } from "./mail-check.ts";
+import { checkPayments } from "./payment-checks.ts";
 import { checkProviders } from "./provider-checks.ts";
 
 export interface OnlineReport {
@@ -19,15 +21,18 @@ export interface OnlineReport {
 
 /** @param live what the running service says of itself; undefined if none runs */
 export async function onlineReport(config: Config, live: LiveSnapshot | undefined): Promise<OnlineReport> {
-  const [mail, providers, domains, disk, backups, copy] = await Promise.all([
+  const [mail, providers, domains, disk, backups, copy, audit, payments] = await Promise.all([
     checkMail(config),
     checkProviders(config, live),
     checkDomains(config),
     checkDisk(config.dataDir),
     checkBackups(config),
     checkCopy(config),
+    checkAuditExport(config),
+    checkPayments(config),
   ]);
-  const results = [mail, ...providers.results, ...domains, checkClock(providers.clockOffsets), disk, backups, ...copy];
+  const machine = [checkClock(providers.clockOffsets), disk, backups, ...copy];
+  const results = [mail, ...providers.results, ...domains, ...machine, ...audit, ...payments];
   const hide = createHider(config);
   const lines = results.flatMap(({ level, text, action }: CheckResult) => [
     `${SIGNS[level]} ${hide(text)}`,

@@ -3,6 +3,7 @@ import type { ChainReport } from "../../../kernel/audit/verify.ts";
 import { environment } from "../../../kernel/config/config.ts";
 import { programName } from "../../../kernel/config/program-name.ts";
 import { loadAllSettings } from "../../settings.ts";
+import { UsageError } from "../options.ts";
 
 /** Returns the exit code: 0, 1 if the log is not as it was written, or 2 with the usage on standard error. */
 export async function auditCommand([name, ...rest]: string[], head: unknown): Promise<number> {
@@ -10,6 +11,8 @@ export async function auditCommand([name, ...rest]: string[], head: unknown): Pr
     process.stderr.write(`Usage: ${programName()} audit verify [--head N:HASH]  check the audit log\n`);
     return 2;
   }
+  if (typeof head === "string" && !/^\d{1,15}:[\w-]{43}$/.test(head))
+    throw new UsageError("--head takes a number and a hash, as audit verify prints them: 12:AbC…");
   const { runCommand } = await import("../run-command.ts");
   const args = typeof head === "string" ? { head } : {};
   const report = (await runCommand(loadAllSettings(environment()), "audit.verify", args)) as ChainReport;

@@ -1,5 +1,5 @@
 // Runs `berth upgrade`: gets a new program, tries it on a copy of the data, puts it in place, and hands the running service over to it.
-import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { environment } from "../../../kernel/config/config.ts";
 import { StartError } from "../../../kernel/errors.ts";
 import type { ProcessState } from "../../handover/restarts.ts";
@@ -9,6 +9,7 @@ import { builtInKey, getProgram, requireSigned, requireSumIfListed } from "../..
 import { UsageError } from "../options.ts";
 import { askService } from "../run-command.ts";
 import { noteForStart } from "../security/operator-note.ts";
+import { readKeyFile } from "./key-file.ts";
 import { goBack } from "./upgrade-back.ts";
 import { check, restartService, say } from "./upgraded-service.ts";
 
@@ -22,17 +23,19 @@ export interface UpgradeOptions {
 }
 
 export async function upgradeCommand(options: UpgradeOptions): Promise<number> {
+  requireSoundOptions(options);
+  const keyText = options.keyFile === undefined ? undefined : readKeyFile(options.keyFile);
   const config = loadAllSettings(environment());
   const service = (await askService(config, "process.state")) as ProcessState | undefined;
   const file = service?.file ?? process.execPath;
   if (/\/bun$/.test(file)) throw new StartError("Only the compiled program can be upgraded, not the source.");
   if (options.isBack) return goBack(config, service, file, options.withDatabase);
-  if (options.source === undefined) throw new UsageError("upgrade needs the new program: a file or an address.");
-
+  const { source = "" } = options;
+  const key = options.isUnsigned ? undefined : requireKey(keyText ?? builtInKey());
   const target = newOf(file);
   try {
-    const sha256 = await getProgram(options.source, target, showProgress());
-    await requireTrusted(options.source, sha256, options);
+    const sha256 = await getProgram(source, target, showProgress());
+    await requireTrusted(source, sha256, key);
     const to = await versionOf(target);
     say(`Version ${to}, sha256 ${sha256}. Trying it with the settings, the plugins and a copy of the database …`);
     await check(config, service, target);
@@ -48,15 +51,31 @@ export async function upgradeCommand(options: UpgradeOptions): Promise<number> {
   }
 }
 
-async function requireTrusted(source: string, sha256: string, { keyFile, isUnsigned }: UpgradeOptions): Promise<void> {
-  if (isUnsigned) return requireSumIfListed(source, sha256);
-  const key = keyFile === undefined ? builtInKey() : readFileSync(keyFile, "utf8");
-  if (key === "")
-    throw new StartError(
-      "This program was built without the project's public key. Give it with --key FILE, or --unsigned if you trust the file.",
+/** Refuses what would be ignored. */
+function requireSoundOptions({ source, keyFile, isUnsigned, isBack, withDatabase }: UpgradeOptions): void {
+  if (isBack && source !== undefined)
+    throw new UsageError(
+      `upgrade --back puts the version from before in place, which Berth has kept, and takes no file. Leave out "${source}", or --back.`,
     );
-  await requireSigned(source, sha256, key);
+  if (isBack && (keyFile !== undefined || isUnsigned))
+    throw new UsageError("upgrade --back gets no program, so it takes neither --key nor --unsigned.");
+  if (withDatabase && !isBack) throw new UsageError("--with-database is for upgrade --back.");
+  if (keyFile !== undefined && isUnsigned)
+    throw new UsageError("--unsigned takes a program without checking its signature: leave out --key, or --unsigned.");
+  if (!isBack && source === undefined) throw new UsageError("upgrade needs the new program: a file or an address.");
 }
+
+/** The public key that has to have signed the program. */
+function requireKey(key: string): string {
+  if (key !== "") return key;
+  throw new StartError(
+    "This program was built without the project's public key. Give it with --key FILE, or --unsigned if you trust the file.",
+  );
+}
+
+/** Without a key, the sum alone is checked. */
+const requireTrusted = (source: string, sha256: string, key: string | undefined): Promise<void> =>
+  key === undefined ? requireSumIfListed(source, sha256) : requireSigned(source, sha256, key);
 
 async function versionOf(file: string): Promise<string> {
   if (!existsSync(file)) throw new StartError(`There is no file ${file}.`);

@@ -1,9 +1,10 @@
 // Runs `berth pull`: writes an agent as agent.json or agent.yaml. Secrets are named as variables of the environment.
 import { writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { BerthError, type Client } from "../../../../../packages/client/src/index.ts";
 import { referenceTo } from "../../../../../plugins/agents/as-code/agent-file.ts";
 import { AppError } from "../../../../kernel/errors.ts";
-import type { Flags } from "../../options.ts";
+import { type Flags, UsageError } from "../../options.ts";
 import { cleanLine, findAgent, withService } from "../connection.ts";
 import { type RemoteAgent, readRemoteAgent } from "./remote-agent.ts";
 import { isYaml } from "./source.ts";
@@ -68,8 +69,12 @@ async function write(path: string, text: string, isOverwriting: boolean): Promis
   try {
     await writeFile(path, text, { flag: isOverwriting ? "w" : "wx" });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    throw new AppError(409, "EXISTS", `${path} exists. Give another name, or --yes to overwrite it.`);
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EEXIST")
+      throw new AppError(409, "EXISTS", `${path} exists. Give another name, or --yes to overwrite it.`);
+    if (code === "ENOENT" || code === "ENOTDIR")
+      throw new UsageError(`There is no folder ${dirname(path)}. Make it, or give another name.`);
+    throw code === "EISDIR" ? new UsageError(`${path} is a folder. Name a file in it.`) : error;
   }
   process.stdout.write(`Written: ${path}\n`);
 }

@@ -47,8 +47,9 @@ export async function readSource(path: string): Promise<Source> {
 
 async function parse(path: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    throw isMissing ? new UsageError(`There is no file ${path}.`) : error;
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") throw new UsageError(`There is no file ${path}.`);
+    throw code === "EISDIR" ? new UsageError(`${path} is a folder. Name the file in it.`) : error;
   });
   try {
     if (!isYaml(path)) return JSON.parse(text);

@@ -1,7 +1,7 @@
 // What the overview says about backups: a failure before lateness, and lateness before age.
 import { expect, test } from "bun:test";
-import { DAY } from "../../../src/kernel/util/time.ts";
-import { backupProblems } from "./problems.ts";
+import { DAY } from "../../../../src/kernel/util/time.ts";
+import { backupProblems } from "./backup-problems.ts";
 
 const NOW = Date.parse("2026-11-26T12:00:00.000Z");
 const GOOD = { newestAt: NOW - 1000, databaseCreatedAt: NOW - 90 * DAY, failure: undefined, lateSince: undefined };
