@@ -7,6 +7,7 @@ import { backupNameAt, manifestNameOf } from "../../../plugins/fleet/backups/bac
 import { refusal, type S3Server, startS3 } from "../../../tests/support/s3.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { DAY } from "../../kernel/util/time.ts";
+import { unpackBytesInto } from "./archive.ts";
 import { listBackups, makeBackup, makeBackupFile, openStorage } from "./make-backup.ts";
 import { restoreBackup } from "./restore-backup.ts";
 import { type BackupFolder, newKeys, openBackupFolder, withDatabase } from "./support.test.ts";
@@ -211,8 +212,11 @@ test("an archive with other entries puts nothing outside of its own folders", as
   });
   const names = ["uploads/../../../escaped", "../escaped", "secret.key", "uploads/../secret.key", "cells/x/berth.db"];
   const bytes = await packTar([...names.map((name) => entry(name)), entry("uploads/link", "symlink")]);
-  writeFileSync(at("bad.tar.gz"), Bun.gzipSync(Buffer.from(bytes)));
+  const zipped = Bun.gzipSync(Buffer.from(bytes));
+  writeFileSync(at("bad.tar.gz"), zipped);
   await expect(restoreBackup(configOf({}, "new"), at("bad.tar.gz"))).rejects.toThrow();
+  // The same for a segment, which is unpacked in memory.
+  await expect(unpackBytesInto(at("new/segment"), zipped, [])).rejects.toThrow("outside of the archive");
   const left = readdirSync(dir.path, { recursive: true, encoding: "utf8" });
   expect(left.filter((name) => /escaped|link|new\/secret/.test(name))).toEqual([]);
 });

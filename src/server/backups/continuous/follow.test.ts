@@ -71,7 +71,7 @@ test("at most ten seconds are lost with the disk, whenever it goes, and also whi
     },
   };
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
-  const end = now + 2 * MINUTE;
+  const end = now + MINUTE;
   let message: CopyMessage | undefined;
   const told = (next: CopyMessage) => {
     message = next;
@@ -85,8 +85,8 @@ test("at most ten seconds are lost with the disk, whenever it goes, and also whi
   }
   await follow(config, told, stopped, { storage: slow, now: () => now, sleep });
   await database.close();
-  expect(lost.length).toBeGreaterThan(15);
+  expect(lost.length).toBeGreaterThan(12);
   // Something is, or nothing was tested.
   expect(Math.max(...lost)).toBeGreaterThan(UPLOAD_MS);
   expect(Math.max(...lost)).toBeLessThan(LIMIT_MS);
-}, 30_000);
+}, 60_000);
