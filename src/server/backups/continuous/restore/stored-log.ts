@@ -1,6 +1,6 @@
 // Finds the segments of a chain in a place, one after the other, and says to which moments they lead.
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isPackName, type LogFile, parseLogName } from "../../../../../plugins/fleet/backups/log-names.ts";
 import type { LogPlace } from "../../manifest.ts";
@@ -139,7 +139,9 @@ async function read(storage: BackupStorage, name: string): Promise<ReadableStrea
 async function unpack(bytes: ReadableStream<Uint8Array>, folder: string): Promise<void> {
   const { createTarDecoder } = await import("modern-tar");
   for await (const { header, body } of bytes.pipeThrough(createTarDecoder({ strict: true }))) {
-    if (parseLogName(header.name)) await Bun.write(join(folder, header.name), new Response(body));
-    else await body.cancel();
+    const target = join(folder, header.name);
+    if (!parseLogName(header.name)) await body.cancel();
+    else if (header.size > SMALL_BYTES) await Bun.write(target, new Response(body));
+    else writeFileSync(target, await new Response(body).bytes());
   }
 }
