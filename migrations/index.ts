@@ -89,6 +89,7 @@ import keptData from "./0166_kept_data.sql" with { type: "text" };
 import stablecoinPayments from "./0170_stablecoin_payments.sql" with { type: "text" };
 import creditDebts from "./0171_credit_debts.sql" with { type: "text" };
 import budgetShares from "./0174_budget_shares.sql" with { type: "text" };
+import erasuresOfAnAgent from "./0172_erasures_of_an_agent.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -184,4 +185,5 @@ export const migrations: readonly Migration[] = [
   { name: "0170_stablecoin_payments", sql: stablecoinPayments },
   { name: "0171_credit_debts", sql: creditDebts },
   { name: "0174_budget_shares", sql: budgetShares },
+  { name: "0172_erasures_of_an_agent", sql: erasuresOfAnAgent },
 ];

@@ -1,13 +1,14 @@
 // Several cells on one machine, with the whole binary: each account is in one of them, and each name is there once.
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { testedBlocks } from "../site/tested-blocks.ts";
 import { cellOfId, cellOfToken } from "../src/kernel/cells/marks.ts";
 import { newEmail, PASSWORD } from "./support/accounts.ts";
-import { startBerth } from "./support/berth.ts";
-import { copies, countAccounts, oneInEachCell, startCells, statesOf } from "./support/cells.ts";
-import { createClient } from "./support/client.ts";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { copies, countAccounts, folderOf, oneInEachCell, startCells, statesOf } from "./support/cells.ts";
+import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { outputDifference } from "./support/shown-output.ts";
 
@@ -128,6 +129,34 @@ describe("a name", () => {
   }, 240_000);
 });
 
+/** Somebody who wrote to agents of every cell is erased with a receipt of each, all in one file, which can be verified. */
+async function expectReceipts(berth: Berth, owners: readonly Client[]): Promise<void> {
+  for (const [cell, owner] of owners.entries()) {
+    await owner.grant("pro");
+    const { body } = await owner.post<{ agent: { id: string } }>("/api/agents/provision", { name: `of ${cell}` });
+    using database = new Database(join(folderOf(berth, cell), "berth.db"));
+    database.run("PRAGMA busy_timeout = 5000");
+    database.run(
+      "INSERT INTO pairings (agent_id, channel, sender_id, sender_name, peer, created_at) VALUES (?, 'channel_a', '4711', '', '4711', 1)",
+      [body.agent.id],
+    );
+  }
+  const file = join(berth.dir, "receipts.json");
+  const person = ["--channel", "telegram", "--id", "4711"];
+  expect(await berth.command("person", "erase", ...person, "--out", file, "--yes")).toMatchObject({ exitCode: 0 });
+  const receipts = (await Bun.file(file).json()) as { deleted: object; by: object }[];
+  expect(receipts.map(({ deleted }) => deleted)).toEqual(owners.map(() => ({ pairings: 1 })));
+  const genuine = owners.map((_, at) => `This service made receipt ${at + 1}, and it is as it was.\n`);
+  expect(await berth.command("person", "verify", file)).toMatchObject({ exitCode: 0, stdout: genuine.join("") });
+  const [first, ...others] = receipts;
+  await Bun.write(file, JSON.stringify([first, ...others.map((one) => ({ ...one, deleted: {} }))]));
+  const { exitCode, stdout } = await berth.command("person", "verify", file);
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 1,
+    stdout: `${genuine[0]}Receipt 2 is not as this service made it, or another service did.\n`,
+  });
+}
+
 test("a service grows into cells as it is, keeps everything through kill -9, and does not shrink", async () => {
   await using berth = await startBerth({ env: { RATE_LIMITS: "off" } });
   const old = createClient(berth);
@@ -140,6 +169,8 @@ test("a service grows into cells as it is, keeps everything through kill -9, and
   let youngId = await young.join();
   for (let n = 0; cellOfId(youngId) === 0 && n < 5; n++) youngId = await young.join({ email: newEmail() });
   expect(cellOfId(youngId)).toBe(1);
+
+  await expectReceipts(berth, [old, young]);
 
   await berth.kill();
   await berth.restart({ keepPorts: true });

@@ -188,6 +188,12 @@ const AGENTS: Step[] = [
   ["GET", "/api/agents/:id/channels/{channel}/pairings"],
   ["POST", "/api/agents/:id/channels/{channel}/pairings", {}],
   ["DELETE", "/api/agents/:id/channels/{channel}/pairings/{senderId}"],
+  ["GET", "/api/agents/:id/people"],
+  ["GET", "/api/agents/:id/people/{channel}/{personId}/export"],
+  ["GET", "/api/agents/:id/people/channel_a/404/export"],
+  ["DELETE", "/api/agents/:id/people/{channel}/{personId}"],
+  ["DELETE", "/api/agents/:id/people/channel_a/404"],
+  ["GET", "/api/agents/:id/erasures"],
   ["GET", "/api/agents/:id/stream"],
   ["PUT", "/api/agents/:id/stream", {}],
   ["GET", "/api/agents/:id/stream"],
@@ -297,6 +303,7 @@ test("every route of agents is tested", async () => {
     "Public page",
     "Embed",
     "Verification",
+    "People",
   ];
   const shape = (path: string) =>
     path

@@ -1,7 +1,6 @@
 // Tests plans and credits paid through Stripe: every state of a customer, and events that are forged, repeated, out of order or lost.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openReadOnly } from "../../src/kernel/database/connection.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { createMember } from "../../tests/support/account-setup.ts";
 import type { Client } from "../../tests/support/client.ts";
@@ -10,8 +9,8 @@ import { queuedMailsTo } from "../../tests/support/queued-mail.ts";
 import { expectRefusal } from "../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { type FakeStripe, type StripeEvent, startStripe } from "../../tests/support/stripe.ts";
-import { checkLedger } from "../ai/ledger-check/ledger-check.ts";
 import { billing } from "./index.ts";
+import { expectSoundLedger, rowsOf } from "./support.test.ts";
 
 const DAY = 86_400;
 const PLANS = {
@@ -86,16 +85,8 @@ const account = async () => {
   return { plan, credits, status: subscription?.status, active: subscription?.active ?? false };
 };
 const state = async () => (await ada.get<{ subscription: unknown }>("/api/billing")).body.subscription;
-const rows = async (sql: string): Promise<unknown> =>
-  (await server.kernel.database.read(sql)).rows.map((row) => ({ ...row }));
-const requireSoundLedger = () => {
-  const connection = openReadOnly(join(server.kernel.config.dataDir, "berth.db"));
-  try {
-    expect(checkLedger(connection, "/nowhere").comparisons.filter(({ differing }) => differing > 0)).toEqual([]);
-  } finally {
-    connection.close();
-  }
-};
+const rows = (sql: string) => rowsOf(server, sql);
+const requireSoundLedger = () => expectSoundLedger(server);
 
 describe("a plan", () => {
   test("is in force when Stripe says that it is paid, and stays over its renewals", async () => {

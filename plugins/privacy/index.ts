@@ -1,4 +1,4 @@
-// The privacy plugin: the operator's commands that delete what is old, and that give out or erase a person's data.
+// The privacy plugin: deletes what is old, and gives out or erases a person's data, for operators by commands and for owners by routes.
 import { plugin } from "../../src/kernel/plugin.ts";
 import { once } from "../../src/kernel/util/cache.ts";
 import { HOUR } from "../../src/kernel/util/time.ts";
@@ -10,7 +10,8 @@ import { lifecycle } from "../lifecycle/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
-import { ERASE_JOB, SUBJECTS } from "./person/sealed-subject.ts";
+import { ERASE_JOB, SCRUB_JOB } from "./jobs.ts";
+import { SUBJECTS } from "./person/sealed-subject.ts";
 import { createPruneCommands } from "./prune-commands.ts";
 
 export type { Receipt } from "./person/receipt.ts";
@@ -51,6 +52,9 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
   // After a kill, and where the command that began it has gone away.
   kernel.jobs.handle(ERASE_JOB, async (payload) => void (await (await people()).finish(payload)), { timeoutMs: HOUR });
 
+  kernel.jobs.handle(SCRUB_JOB, async () => void (await (await people()).scrub()), { concurrency: 1, timeoutMs: HOUR });
+
+  const { guards } = services.agents;
   return {
     service: {
       commands: {
@@ -60,6 +64,20 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
         "person.verify": command("person.verify"),
         "person.reapply": command("person.reapply"),
       },
+    },
+    lateRoutes: {
+      web: [
+        async () =>
+          (await import("./owner/routes.ts")).webRoutes({
+            ...kernel,
+            identities: services.accounts.identities,
+            guards,
+          }),
+      ],
+      backend: [
+        async () =>
+          (await import("./owner/routes.ts")).backendRoutes({ guards, people: async () => (await people()).ofAgents }),
+      ],
     },
     start() {
       isStarted = true;

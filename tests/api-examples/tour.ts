@@ -97,8 +97,8 @@ export function createTour(
       response = await takeEvents(answer.body, events ?? 100);
       abort.abort();
     } else {
-      // Bytes of a recording are no text.
-      const text = type.startsWith("audio/") ? await answer.arrayBuffer().then(() => "") : await answer.text();
+      // Bytes of a recording or an archive are no text.
+      const text = /^audio\/|gzip$/.test(type) ? await answer.arrayBuffer().then(() => "") : await answer.text();
       response = type.endsWith("json") && text !== "" ? JSON.parse(text) : text;
     }
     if (answer.status >= 400)

@@ -73,6 +73,11 @@ const OVERLAYS: readonly Overlay[] = [
   { file: "pages/agent/backups/rollback-dialog.tsx", at: "/agents/:id/backups", press: ["Go back to this"] },
   { file: "pages/agent/gateway/token-section.tsx", at: "/agents/:id/gateway", press: ["Replace the token"] },
   { file: "pages/agent/stream/encoder-section.tsx", at: "/agents/:id/stream", press: ["Replace the key"] },
+  {
+    file: "pages/agent/people/erase-dialog.tsx",
+    at: "/agents/:id/people",
+    press: ["main li button:has-text('…')"],
+  },
   { file: "pages/agent/danger/delete-dialog.tsx", at: "/agents/:id/danger", press: ["main button >> nth=-1"] },
 ];
 

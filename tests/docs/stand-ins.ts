@@ -43,8 +43,8 @@ export function withStandIns(
   return pairs.reduce((text, [from, to]) => text.replaceAll(from, to), code);
 }
 
-/** The person of the page on privacy. */
-const WRITER = 123_456_789;
+/** The people of the page on privacy: who is erased by the operator, and by an owner. */
+const WRITERS = [123_456_789, 4242];
 
 /** What must be there before the blocks of a page run. Returns further variables of its shell. */
 export const BEFORE: Readonly<
@@ -71,7 +71,7 @@ export const BEFORE: Readonly<
     OPENROUTER_KEY: "sk-of-nobody-0123456789",
     DOCS_TOKEN: "a-token-of-the-page",
   }),
-  // An account of somebody else, and a person who has written to a bot.
+  // An account of somebody else, and people who have written to a bot.
   "docs/privacy.md": async (client, agent, world) => {
     await client.post("/api/register", { email: "bob@example.com", password: "correct horse battery", name: "Bob" });
     const token = `700001:${"bot-of-the-page-on-privacy".padEnd(35, "x")}`;
@@ -79,8 +79,10 @@ export const BEFORE: Readonly<
     await client.put(`/api/agents/${agent}/config`, { channels: { channel_a: { access: "open" } } });
     await client.put(`/api/agents/${agent}/channels/channel_a`, { token });
     const bot = world.telegram.bot(token);
-    bot.userSays(WRITER, "Hello");
-    await world.telegram.waitFor(() => bot.sent(WRITER).length > 0);
+    for (const writer of WRITERS) {
+      bot.userSays(writer, "Hello");
+      await world.telegram.waitFor(() => bot.sent(writer).length > 0);
+    }
     return {};
   },
   "docs/a2a.md": async (client, agent) => {

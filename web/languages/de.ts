@@ -283,6 +283,33 @@ export const translation = {
     "Conversations, memory, files, figures and backups are deleted, and its bots fall silent. Export the agent first if you may want it back.":
       "Gespräche, Gedächtnis, Dateien, Zahlen und Sicherungen werden gelöscht, und seine Bots verstummen. Exportiere den Agenten vorher, wenn du ihn vielleicht zurückwillst.",
     "Type the agent's name to confirm: {name}": "Tippe zur Bestätigung den Namen des Agenten: {name}",
+    "Those who wrote to {name} on its channels and public pages. You and its other owners are not here.":
+      "Wer {name} über Kanäle und öffentliche Seiten geschrieben hat. Du und die anderen Eigentümer stehen nicht hier.",
+    "Search names and ids": "Namen und Kennungen suchen",
+    "No one has written yet": "Noch hat niemand geschrieben",
+    "Who writes to the agent appears here. They may ask you for a copy of their data, or to be forgotten.":
+      "Wer dem Agenten schreibt, erscheint hier. Jeder kann dich um eine Kopie seiner Daten bitten, oder darum, vergessen zu werden.",
+    "No person fits": "Niemand passt",
+    "Search for a part of their name, or of their id on the platform.":
+      "Suche nach einem Teil des Namens oder der Kennung auf der Plattform.",
+    "Get a copy": "Kopie holen",
+    "Get a copy: {name}": "Kopie holen: {name}",
+    "Erase…": "Löschen…",
+    "Erase: {name}": "Löschen: {name}",
+    "Erase {name}?": "{name} löschen?",
+    "Erase for good": "Endgültig löschen",
+    "{name} is erased. The receipt is below.": "{name} ist gelöscht. Die Quittung steht unten.",
+    "What they wrote to {agent} and were answered goes, with facts, reminders and files of these conversations. In a group the words of others stay.":
+      "Was diese Person {agent} geschrieben hat und was er geantwortet hat, verschwindet, dazu Fakten, Erinnerungen und Dateien aus diesen Gesprächen. In einer Gruppe bleiben die Worte der anderen.",
+    "The agent’s backups of that time go too; one of its present state takes their place. Its turns wait for a moment. This can’t be undone.":
+      "Auch die Sicherungen des Agenten aus dieser Zeit verschwinden; eine vom jetzigen Stand tritt an ihre Stelle. Seine Durchgänge warten einen Moment. Das lässt sich nicht rückgängig machen.",
+    Receipts: "Quittungen",
+    "What was deleted of people who were erased, and what remains and why. A receipt names nobody.":
+      "Was von gelöschten Personen entfernt wurde, und was warum bleibt. Eine Quittung nennt niemanden.",
+    "{n} row or file deleted": "{n} Zeile oder Datei gelöscht",
+    "{n} rows and files deleted": "{n} Zeilen und Dateien gelöscht",
+    "It is under way.": "Sie läuft noch.",
+    "Save the receipt": "Quittung speichern",
     "Start and stop": "Starten und stoppen",
     "Start the agent": "Agenten starten",
     "Its channels connect again, and it answers what waits.":
@@ -3020,6 +3047,8 @@ export const translation = {
     "errors debug": "fehler",
     "export import update rollback restore": "export import aktualisieren zurück wiederherstellen",
     "proof badge identity attestation": "nachweis identität",
+    "privacy erase forget export copy receipt visitors senders":
+      "datenschutz löschen vergessen ausfuhr kopie quittung besucher absender",
     "delete transfer remove": "löschen übertragen entfernen",
     "{name}: {action}": "{name}: {action}",
     "The backup is being made.": "Die Sicherung wird gemacht.",
@@ -3099,6 +3128,8 @@ export const translation = {
     "download save move": "herunterladen speichern umziehen",
     "Go back to a backup": "Zu einer Sicherung zurückgehen",
     "restore rollback update runtime": "wiederherstellen backup zurück aktualisieren laufzeit",
+    "Erase a person": "Eine Person löschen",
+    "forget delete privacy copy receipt": "vergessen entfernen datenschutz kopie quittung",
     "Verify who owns it": "Nachweisen, wem er gehört",
     "proof badge sign": "nachweis abzeichen unterschreiben",
     "remove forget stop transfer": "entfernen vergessen anhalten übertragen",
@@ -4625,6 +4656,7 @@ export const translation = {
     UPLOAD_QUOTA_EXCEEDED: "Deine Dateien haben keinen Platz mehr. Lösche alte.",
     UPLOAD_TOO_LARGE: "Diese Datei ist größer als 20 MiB. Mach sie kleiner, oder schick einen Link.",
     USER_EXISTS: "Ein Konto mit dieser Adresse gibt es schon.",
+    PERSON_NOT_FOUND: "Der Agent hat nichts mehr von dieser Person.",
     USER_NOT_FOUND: "Dieses Konto gibt es nicht mehr.",
     WALLET_EXISTS: "Du hast schon ein Wallet.",
     WALLET_PLATFORM_NOT_CONFIGURED: "Der Betreiber dieses Berth hat Wallets nicht eingerichtet.",

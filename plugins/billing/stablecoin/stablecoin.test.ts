@@ -1,10 +1,8 @@
 // Tests credits bought on a real chain: by transfers and by x402, each counted once, and what is wrong with others.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import type { PaymentRequirements } from "@x402/core/types";
 import { type Address, getAddress, parseAbi } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { openReadOnly } from "../../../src/kernel/database/connection.ts";
 import { plugin } from "../../../src/kernel/plugin.ts";
 import { createMember } from "../../../tests/support/account-setup.ts";
 import { type Anvil, callAnvil, startAnvil } from "../../../tests/support/anvil.ts";
@@ -15,8 +13,8 @@ import { type RpcProxy, startRpcProxy } from "../../../tests/support/rpc-proxy.t
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { deployToken, freshAddress, giveEther, type Token, transferToken } from "../../../tests/support/tokens.ts";
 import { signPayment } from "../../../tests/support/x402-buyer.ts";
-import { checkLedger } from "../../ai/ledger-check/ledger-check.ts";
 import { billing } from "../index.ts";
+import { expectSoundLedger, rowsOf } from "../support.test.ts";
 
 const CONFIRMATIONS = 3;
 const USD = 1_000_000n;
@@ -99,16 +97,8 @@ const state = async (client = ada) =>
       transfers: { state: string; credits: number | null; usd: string }[];
     }>("/api/billing/stablecoin")
   ).body;
-const rows = async (sql: string): Promise<unknown> =>
-  (await server.kernel.database.read(sql)).rows.map((row) => ({ ...row }));
-const requireSoundLedger = () => {
-  const connection = openReadOnly(join(server.kernel.config.dataDir, "berth.db"));
-  try {
-    expect(checkLedger(connection, "/nowhere").comparisons.filter(({ differing }) => differing > 0)).toEqual([]);
-  } finally {
-    connection.close();
-  }
-};
+const rows = (sql: string) => rowsOf(server, sql);
+const requireSoundLedger = () => expectSoundLedger(server);
 
 describe("a transfer", () => {
   test("from a linked wallet is credited once its block is deep enough, to the micro-dollar, with mail, event and audit", async () => {

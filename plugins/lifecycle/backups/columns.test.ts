@@ -74,6 +74,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "budget_notices.*": NOT_DATA,
   "approvals.*": "a decision for one call at one time; a restore must not allow it again",
   "claims.*": NOT_DATA,
+  "erasures.*": "receipts of what no backup may bring back",
   "events.*": NOT_DATA,
   "gateway_tokens.*": "a secret; a token that was replaced must not become valid again",
   "inbox.*": NOT_DATA,

@@ -6,13 +6,14 @@ import type { Commands } from "../../admin/index.ts";
 import type { Erasures } from "./erasure.ts";
 import type { ErasureList } from "./erasure-list.ts";
 import { type ExportDeps, writeExport } from "./export.ts";
-import { agentsOf } from "./find-traces.ts";
-import { isGenuine, type Receipt } from "./receipt.ts";
+import type { PastErasures } from "./past-erasures.ts";
+import { areGenuine } from "./receipt.ts";
 import { ACCOUNT, parseSubject, type Subject } from "./subject.ts";
 
 interface Deps extends Pick<Kernel, "database" | "audit"> {
   list: ErasureList;
   erasures: Erasures;
+  past: PastErasures;
   exporting: ExportDeps;
   /** Throws 404 `USER_NOT_FOUND`. */
   accountOf(email: string): Promise<{ id: string }>;
@@ -21,16 +22,13 @@ interface Deps extends Pick<Kernel, "database" | "audit"> {
 /** The audit log has the address of an account that is gone. */
 const ERASED_ACCOUNT = `SELECT target_id AS id FROM audit_log WHERE action = 'user.delete' AND lower(target_name) = lower(trim(?))
   ORDER BY id DESC LIMIT 1`;
-/** Of the last erasure; NULL while it is under way. */
-const RECEIPT = "SELECT receipt FROM erasures WHERE person = ? ORDER BY id DESC LIMIT 1";
-
 /** Everybody whom the database knows by a platform's id. */
 const SENDERS = `SELECT json_group_array(json_array(channel, id)) AS people FROM (
   SELECT platform AS channel, sender_id AS id FROM inbox WHERE sender_id <> ''
   UNION SELECT channel, sender_id FROM pairings
   UNION SELECT platform, iif(platform = 'public', replace(peer, 'visitor:', ''), peer) FROM sessions WHERE peer IS NOT NULL)`;
 
-export function createPersonCommands({ database, audit, list, erasures, exporting, accountOf }: Deps): Commands {
+export function createPersonCommands({ database, audit, list, erasures, past, exporting, accountOf }: Deps): Commands {
   const subjectOf = async ({ email, channel = "", id = "" }: Readonly<Record<string, string>>): Promise<Subject> =>
     email === undefined ? parseSubject(channel, id) : { channel: ACCOUNT, id: (await accountOf(email)).id };
 
@@ -43,18 +41,6 @@ export function createPersonCommands({ database, audit, list, erasures, exportin
     return list.all().some((one) => one.person === person) ? subject : undefined;
   }
 
-  /** The receipt of somebody who was erased, and of whom nothing has come since: its first print may be lost. */
-  async function receiptOfBefore(subject: Subject): Promise<Receipt | undefined> {
-    const [row] = (await database.read(RECEIPT, [list.hashOf(subject)])).rows;
-    if (typeof row?.receipt !== "string" || (await isKnown(subject))) return undefined;
-    return JSON.parse(row.receipt) as Receipt;
-  }
-
-  const isKnown = async (subject: Subject) =>
-    subject.channel === ACCOUNT
-      ? (await database.read("SELECT 1 FROM users WHERE id = ?", [subject.id])).rows.length > 0
-      : (await agentsOf(database, subject)).length > 0;
-
   return {
     async "person.erase"(args) {
       const subject = await subjectOf(args).catch(async (error: unknown) => {
@@ -63,14 +49,14 @@ export function createPersonCommands({ database, audit, list, erasures, exportin
         return erased;
       });
       const actor = { kind: "command", name: args.operator ?? "" } as const;
-      return (await receiptOfBefore(subject)) ?? erasures.erase(subject, actor);
+      return (await past.receiptOf(subject)) ?? erasures.erase(subject, actor);
     },
 
     async "person.export"(args) {
       const { file = "" } = args;
       if (!isAbsolute(file)) throw invalidInput({ path: "file", message: "Give the absolute path of a new file." });
       const subject = await subjectOf(args);
-      if (!(await isKnown(subject)))
+      if (!(await past.isKnown(subject)))
         throw new AppError(
           404,
           "PERSON_NOT_FOUND",
@@ -83,7 +69,7 @@ export function createPersonCommands({ database, audit, list, erasures, exportin
     },
 
     async "person.verify"({ receipt = "" }) {
-      return { genuine: isGenuine(list, receipt) };
+      return { genuine: areGenuine(list, receipt) };
     },
 
     /** A restored backup has brought people back whom the service was asked to forget: finds them by their hashes. */
@@ -101,14 +87,16 @@ export function createPersonCommands({ database, audit, list, erasures, exportin
       let erased = 0;
       for (const person of everybody) {
         // Who was erased several times is listed as often.
-        const owners = new Set((listed.get(list.hashOf(person)) ?? []).map(({ ownerId }) => ownerId));
-        if (owners.size > 0) erased++;
-        for (const ownerId of owners) {
-          await erasures.erase(
-            { ...person, ...(ownerId !== undefined && { ownerId }) },
-            { kind: "command", name: operator },
-          );
+        const agents = new Set((listed.get(list.hashOf(person)) ?? []).map(({ agentId }) => agentId));
+        let isBack = false;
+        for (const agentId of agents) {
+          const subject = { ...person, ...(agentId !== undefined && { agentId }) };
+          // Somebody who was erased from one agent goes on talking to others.
+          if (agentId !== undefined && !(await past.isKnown(subject))) continue;
+          isBack = true;
+          await erasures.erase(subject, { kind: "command", name: operator });
         }
+        if (isBack) erased++;
       }
       return { listed: listed.size, erased };
     },

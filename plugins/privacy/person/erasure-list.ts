@@ -22,7 +22,8 @@ import type { Subject } from "./subject.ts";
 export interface ListedErasure {
   person: string;
   channel: string;
-  ownerId?: string | undefined;
+  /** Undefined: erased from all agents. */
+  agentId?: string | undefined;
   /** Epoch ms. */
   at: number;
 }

@@ -5,6 +5,7 @@ import type { Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { createPacer } from "../../../src/kernel/util/pacing.ts";
+import { ERASE_JOB } from "../jobs.ts";
 import {
   argumentsFor,
   DELETIONS,
@@ -18,7 +19,9 @@ import {
 import type { ErasureList } from "./erasure-list.ts";
 import { agentsOf, findTraces, type Traces } from "./find-traces.ts";
 import { type Receipt, signReceipt } from "./receipt.ts";
-import { ERASE_JOB, subjectContext } from "./sealed-subject.ts";
+import { ACCOUNT_REMAINS, type Remains, SENDER_REMAINS } from "./remains.ts";
+import type { Scrub } from "./scrub.ts";
+import { subjectContext } from "./sealed-subject.ts";
 import { ACCOUNT, type Subject } from "./subject.ts";
 
 export interface ErasureDeps extends Pick<Kernel, "database" | "vault" | "jobs" | "audit" | "log"> {
@@ -35,23 +38,24 @@ export interface ErasureDeps extends Pick<Kernel, "database" | "vault" | "jobs" 
   writeBackup(agentId: string): Promise<void>;
   /** Deletes an account with all that is its own; returns the counts of it. */
   removeAccount(userId: string, actor: Pick<Actor, "kind" | "name">): Promise<Record<string, number>>;
-  /** Where copies of the database are, and when they are gone. */
-  copies(): Receipt["remains"];
+  /** Where copies of the database are, and when they are gone. Owners are not told the names of the operator's files. */
+  copies(isForOwner: boolean): Remains;
+  scrub: Scrub;
 }
 
+/** Who asks for an erasure; an operator's command has no more than a name. */
+export type Asker = Pick<Actor, "kind" | "name"> & Partial<Actor>;
+
 const BATCH = 100;
+const OPEN = "SELECT id FROM erasures WHERE person = ? AND agent_id IS ? AND ended_at IS NULL ORDER BY id LIMIT 1";
 const COUNT = `UPDATE erasures SET counts = json_set(counts, '$.' || ?2, coalesce(counts ->> ('$.' || ?2), 0) + changes()) WHERE id = ?1`;
 const ADD = `UPDATE erasures SET counts = json_set(counts, '$.' || ?2, coalesce(counts ->> ('$.' || ?2), 0) + ?3) WHERE id = ?1`;
-const SEARCHES = ["memories_search", "knowledge_search"];
-const MERGE_PAGES = 64;
-/** A file up to this size is written anew at once, in about a second, in which other writes wait. */
-const COMPACTED_BYTES = 128 * 1024 * 1024;
 
 interface Row {
   id: string;
   person: string;
   subject: Subject;
-  actor: Pick<Actor, "kind" | "name">;
+  actor: Asker;
   startedAt: number;
 }
 
@@ -105,78 +109,53 @@ export function createErasures(deps: ErasureDeps) {
     if (removed > 0) await deps.writeBackup(agentId);
   }
 
-  /** Words stay in a full-text index until its parts are merged, and in the log of the database until it is emptied. */
-  async function scrub(): Promise<boolean> {
-    for (const table of SEARCHES) {
-      const command = (pages: number): Statement => ({
-        sql: `INSERT INTO ${table} (${table}, rank) VALUES ('merge', ?)`,
-        args: [pages],
-      });
-      await database.write([command(-MERGE_PAGES)]);
-      for (let before = -1, now = await segmentsOf(table); now !== before; now = await segmentsOf(table)) {
-        before = now;
-        await database.write([command(MERGE_PAGES)]);
-      }
-    }
-    const isSmall = (await fileSize()) <= COMPACTED_BYTES;
-    // Parts of pages that no row uses may still have words: a page that is divided leaves a copy of the half that has moved.
-    const isCompact = isSmall && (await database.compact());
-    return (await database.truncateLog()) && isCompact;
-  }
-
-  async function fileSize(): Promise<number> {
-    const { rows } = await database.read(
-      "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
-    );
-    return Number(rows[0]?.bytes);
-  }
-
-  /** Changes as long as a merge has something to do. */
-  async function segmentsOf(table: string): Promise<number> {
-    const { rows } = await database.read(`SELECT count(*) AS n, coalesce(sum(pgno), 0) AS pages FROM ${table}_idx`);
-    return Number(rows[0]?.n) * 1e9 + Number(rows[0]?.pages);
-  }
-
   async function work(row: Row): Promise<Receipt> {
     const { id, subject } = row;
     // First, so that a restored backup can't bring back whom an erasure has begun to remove.
-    const ofOwner = subject.ownerId === undefined ? {} : { ownerId: subject.ownerId };
-    list.add({ person: row.person, channel: subject.channel, ...ofOwner, at: row.startedAt });
+    const ofAgent = subject.agentId === undefined ? {} : { agentId: subject.agentId };
+    list.add({ person: row.person, channel: subject.channel, ...ofAgent, at: row.startedAt });
     if (subject.channel === ACCOUNT)
       for (const [kind, count] of Object.entries(await deps.removeAccount(subject.id, row.actor)))
         await add(id, kind, count);
     else for (const agentId of await agentsOf(database, subject)) await eraseIn(id, agentId, subject);
-    const isScrubbed = await scrub();
-    return settle(row, isScrubbed);
+    const remains = await (subject.agentId === undefined ? deps.scrub.now() : deps.scrub.forOwner());
+    return settle(row, remains);
   }
 
-  async function settle({ id, person, subject, actor, startedAt }: Row, isScrubbed: boolean): Promise<Receipt> {
+  async function settle({ id, person, subject, actor, startedAt }: Row, inFiles: Remains): Promise<Receipt> {
+    const { agentId } = subject;
     const { rows } = await database.read("SELECT counts FROM erasures WHERE id = ?", [id]);
     const deleted = JSON.parse(String(rows[0]?.counts)) as Record<string, number>;
     const receipt = signReceipt(list, {
       format: "berth.erasure-receipt/1",
       id,
       person: { channel: subject.channel, hash: person },
-      by: { kind: actor.kind, name: actor.name },
+      ...(agentId === undefined
+        ? { by: { kind: actor.kind, name: actor.name } }
+        : { agent: agentId, by: byOwner(actor) }),
       startedAt: new Date(startedAt).toISOString(),
       endedAt: new Date().toISOString(),
       deleted,
       remains: [
-        ...deps.copies(),
-        ...(isScrubbed ? [] : [PAGE_REMAINS]),
+        ...deps.copies(agentId !== undefined),
+        ...inFiles,
         ...(subject.channel === ACCOUNT ? ACCOUNT_REMAINS : SENDER_REMAINS),
       ],
     });
     await database.write([
       {
-        sql: "UPDATE erasures SET ended_at = ?, receipt = ?, subject = NULL WHERE id = ?",
+        // The audit log has who asked for it, as long as it may.
+        sql: "UPDATE erasures SET ended_at = ?, receipt = ?, subject = NULL, actor = '{}' WHERE id = ?",
         args: [Date.now(), JSON.stringify(receipt), id],
       },
-      audit.statementFor({ ...actor, id: null, address: null, requestId: null } as Actor, {
-        action: "person.erase",
-        target: { kind: "person", id: person, name: "" },
-        details: { erasure: id, deleted },
-      }),
+      audit.statementFor(
+        { id: null, address: null, requestId: null, ...actor },
+        {
+          action: "person.erase",
+          target: { kind: "person", id: person, name: "" },
+          details: { erasure: id, ...(agentId !== undefined && { agent: agentId }), deleted },
+        },
+      ),
     ]);
     log.info("a person's data was erased", { erasure: id, rows: Object.values(deleted).reduce((a, b) => a + b, 0) });
     return receipt;
@@ -202,20 +181,17 @@ export function createErasures(deps: ErasureDeps) {
     /** Goes on with an erasure, or returns the receipt of one that has ended. */
     finish,
     /** Resolves when nothing of the person is left. What a kill ends goes on by itself at the next start, or when it is called again. */
-    async erase(subject: Subject, actor: Pick<Actor, "kind" | "name">): Promise<Receipt> {
+    async erase(subject: Subject, actor: Asker): Promise<Receipt> {
       const person = list.hashOf(subject);
-      const [open] = (
-        await database.read("SELECT id FROM erasures WHERE person = ? AND ended_at IS NULL ORDER BY id LIMIT 1", [
-          person,
-        ])
-      ).rows;
+      const agentId = subject.agentId ?? null;
+      const [open] = (await database.read(OPEN, [person, agentId])).rows;
       if (open) return finish(String(open.id));
       const id = Bun.randomUUIDv7();
       const sealed = vault.seal(JSON.stringify(subject), subjectContext(id));
       await database.write([
         {
-          sql: "INSERT INTO erasures (id, person, subject, actor, started_at) VALUES (?, ?, ?, ?, ?)",
-          args: [id, person, sealed, JSON.stringify({ kind: actor.kind, name: actor.name }), Date.now()],
+          sql: "INSERT INTO erasures (id, person, agent_id, subject, actor, started_at) VALUES (?, ?, ?, ?, ?, ?)",
+          args: [id, person, agentId, sealed, JSON.stringify(actor), Date.now()],
         },
         jobs.enqueueStatement(ERASE_JOB, { id }, { uniqueKey: id }),
       ]);
@@ -224,41 +200,5 @@ export function createErasures(deps: ErasureDeps) {
   };
 }
 
-const SENDER_REMAINS: Receipt["remains"] = [
-  {
-    what: "what others have written about the person, and what an owner has told the agent",
-    why: "it is theirs",
-    until: null,
-  },
-  {
-    what: "files that the agent has taken into its knowledge",
-    why: "they have no sender; the owner deletes them",
-    until: null,
-  },
-  { what: "reminders that were set in a group", why: "they have no author", until: "they are due" },
-  { what: "messages on the platform itself", why: "only the platform can delete them", until: null },
-  { what: "figures and costs, without names or texts", why: "the ledger has to add up", until: null },
-  {
-    what: "entries of the audit log that name an id on the platform",
-    why: "it is never changed",
-    until: "two years after each entry",
-  },
-];
-const ACCOUNT_REMAINS: Receipt["remains"] = [
-  {
-    what: "payments and sums of usage, under the id of the account",
-    why: "accounting laws, and the ledger has to add up",
-    until: null,
-  },
-  {
-    what: "entries of the audit log, which name the address",
-    why: "it is never changed",
-    until: "two years after each entry",
-  },
-  { what: "sealed keys of wallets, without a name", why: "money may be on them", until: null },
-];
-const PAGE_REMAINS: Receipt["remains"][number] = {
-  what: "remains of rows in unused parts of the database's pages",
-  why: "writing a large file anew makes others wait",
-  until: "berth prune --compact",
-};
+/** Who it was is for the audit log alone: the receipt goes to the person, and stays with an agent that is given away. */
+const byOwner = ({ kind }: Asker) => ({ kind: kind === "command" ? kind : "owner", name: "" });

@@ -67,6 +67,30 @@ const jsonEntry = (name: string, value: unknown): Entry => ({
   bytes: new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`),
 });
 
+/** The archive of a person as it is read: only the file that is being packed is in memory. */
+export async function openArchive(deps: ExportDeps, subject: Subject): Promise<{ archive: Readable; files(): number }> {
+  const { createTarPacker } = await import("modern-tar");
+  const { readable, controller } = createTarPacker();
+  const entries = subject.channel === ACCOUNT ? ofAccount(deps, subject.id) : ofSender(deps, subject);
+  let files = 0;
+  async function pack(): Promise<void> {
+    for await (const { name, bytes } of entries) {
+      const writer = controller.add({ name, size: bytes.byteLength, type: "file", mode: 0o600 }).getWriter();
+      await writer.write(bytes);
+      await writer.close();
+      files++;
+    }
+    controller.finalize();
+  }
+  // The reader gets the error, too.
+  void pack().catch((error: unknown) => controller.error(error));
+  const archive = createGzip();
+  const packed = Readable.fromWeb(readable as Parameters<typeof Readable.fromWeb>[0]);
+  packed.on("error", (error) => archive.destroy(error)).pipe(archive);
+  archive.on("close", () => packed.destroy());
+  return { archive, files: () => files };
+}
+
 /**
  * Writes the archive as a whole, readable by its owner only. Returns its size and the number of its files. `record` runs before the
  * archive has its name.
@@ -78,36 +102,16 @@ export async function writeExport(
   record: (counts: { files: number }) => Promise<void>,
 ) {
   requireNew(file);
-  const { createTarPacker } = await import("modern-tar");
-  const { readable, controller } = createTarPacker();
   const unfinished = `${file}.unfinished`;
-  let files = 0;
   try {
-    const written = pipeline(
-      Readable.fromWeb(readable as Parameters<typeof Readable.fromWeb>[0]),
-      createGzip(),
-      createWriteStream(unfinished, { mode: 0o600 }),
-    );
-    const entries = subject.channel === ACCOUNT ? ofAccount(deps, subject.id) : ofSender(deps, subject);
-    const packed = (async () => {
-      for await (const { name, bytes } of entries) {
-        const writer = controller.add({ name, size: bytes.byteLength, type: "file", mode: 0o600 }).getWriter();
-        await writer.write(bytes);
-        await writer.close();
-        files++;
-      }
-      controller.finalize();
-    })().catch((error: unknown) => {
-      controller.error(error);
-      throw error;
-    });
-    await Promise.all([written, packed]);
-    await record({ files });
+    const { archive, files } = await openArchive(deps, subject);
+    await pipeline(archive, createWriteStream(unfinished, { mode: 0o600 }));
+    await record({ files: files() });
     await rename(unfinished, file);
+    return { file, bytes: (await stat(file)).size, files: files() };
   } finally {
     await rm(unfinished, { force: true });
   }
-  return { file, bytes: (await stat(file)).size, files };
 }
 
 /** Throws 409 for a file that exists, 404 where its folder is missing. */

@@ -1,4 +1,4 @@
-// Puts together what the commands of `berth person` need from the other plugins.
+// Puts together what the commands of `berth person`, and the routes for owners, need from the other plugins.
 import { readdirSync } from "node:fs";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
@@ -9,11 +9,15 @@ import type { lifecycle } from "../../lifecycle/index.ts";
 import type { runtime } from "../../runtime/index.ts";
 import type { skills } from "../../skills/index.ts";
 import type { uploads } from "../../uploads/index.ts";
+import { createAgentPeople } from "../owner/agent-people.ts";
 import { createAccountErasure } from "./account.ts";
 import { createPersonCommands } from "./commands.ts";
 import { createErasures } from "./erasure.ts";
 import { createErasureList } from "./erasure-list.ts";
-import type { Receipt } from "./receipt.ts";
+import type { ExportDeps } from "./export.ts";
+import { createPastErasures } from "./past-erasures.ts";
+import type { Remains } from "./remains.ts";
+import { createScrub } from "./scrub.ts";
 
 export interface PeopleDeps extends Pick<Kernel, "config" | "vault" | "database" | "jobs" | "audit" | "log"> {
   accounts: ServiceOf<typeof auth>;
@@ -31,16 +35,18 @@ export interface PeopleDeps extends Pick<Kernel, "config" | "vault" | "database"
 export function createPeople(deps: PeopleDeps) {
   const { accounts, agents, lifecycle, runtime, uploads, memories, keep, isStarted } = deps;
   const list = createErasureList(deps);
+  const scrub = createScrub(deps);
 
   /** Copies of the database that a restore has kept beside it. */
-  function keptCopies(): Receipt["remains"] {
+  function keptCopies(isForOwner: boolean): Remains {
     const kept = readdirSync(deps.config.dataDir).filter((name) => /\.replaced-/.test(name));
     if (kept.length === 0) return [];
+    const what = isForOwner ? "copies of the database beside it" : kept.join(", ");
     const why = "a restore has kept them in the data folder; the operator deletes them";
-    return [{ what: kept.join(", "), why, until: null }];
+    return [{ what, why, until: null }];
   }
 
-  function backupsUntil(): Receipt["remains"][number] {
+  function backupsUntil(): Remains[number] {
     const what = "backups of the whole service that were made before; what is restored from one is erased again";
     if (!keep) return { what, why: "no setting deletes them", until: null };
     const until = keep.forMs === undefined ? null : new Date(Date.now() + keep.forMs).toISOString();
@@ -62,20 +68,24 @@ export function createPeople(deps: PeopleDeps) {
     removeBackups: lifecycle.removeBackupsSince,
     writeBackup: async (agentId) => void (await lifecycle.writeBackup(agentId)),
     removeAccount: createAccountErasure({ ...deps, users: accounts.users, deleteAccount: accounts.deleteAccount }),
-    copies: () => [backupsUntil(), ...keptCopies()],
+    copies: (isForOwner) => [backupsUntil(), ...keptCopies(isForOwner)],
+    scrub,
   });
+  const past = createPastErasures({ ...deps, list });
+  const exporting: ExportDeps = {
+    ...deps,
+    agentsOfAccount: agents.list,
+    exportAgent: (agent) => lifecycle.exportAgent(agent, { history: true }),
+    readUpload: uploads.read,
+  };
 
   const commands = createPersonCommands({
     ...deps,
     list,
     erasures,
+    past,
     accountOf: accounts.administration.byEmail,
-    exporting: {
-      ...deps,
-      agentsOfAccount: agents.list,
-      exportAgent: (agent) => lifecycle.exportAgent(agent, { history: true }),
-      readUpload: uploads.read,
-    },
+    exporting,
   });
 
   return {
@@ -83,6 +93,8 @@ export function createPeople(deps: PeopleDeps) {
       return commands[name]?.(args);
     },
     reseal: list.reseal,
+    scrub: scrub.now,
+    ofAgents: createAgentPeople({ ...deps, list, erasures, past, exporting }),
     finish: (payload: unknown) => erasures.finish(String((payload as { id: string }).id)),
   };
 }

@@ -1,9 +1,6 @@
 // Says where the database names the person of an erasure while it is under way: sealed, for the rotation of the root key.
 import type { SealedColumn } from "../../../src/kernel/security/key-rotation.ts";
 
-/** The job that goes on with an erasure after a kill. */
-export const ERASE_JOB = "privacy.erase";
-
 export const subjectContext = (id: string) => `erasure:${id}:subject`;
 
 export const SUBJECTS: SealedColumn = {

@@ -6,8 +6,8 @@ import { invalidInput } from "../../../src/kernel/errors.ts";
 export interface Subject {
   channel: string;
   id: string;
-  /** Only agents of this account; undefined: of all. */
-  ownerId?: string | undefined;
+  /** Only this agent; undefined: all. */
+  agentId?: string | undefined;
 }
 
 /** The channel of visitors of public pages and embedded chats. */

@@ -1,7 +1,7 @@
 // Says how the steps of old turns are deleted. Turns that may still go on keep theirs.
 import type { Database } from "../../../src/kernel/database/database.ts";
-import { measureBy } from "../../../src/kernel/retention/deletion.ts";
 import type { KeptKind } from "../../../src/kernel/retention/kept-kind.ts";
+import { kindByAge } from "../../../src/kernel/retention/kind-by-age.ts";
 import { firstIdAt } from "../../../src/kernel/util/time.ts";
 
 /** ?1: the first id of a turn that is kept, ?2: the most rows. Ids begin with their time, so the index has the oldest turns first. */
@@ -13,17 +13,13 @@ const MEASURE = `SELECT count(*) AS rows, min(started_at) AS oldest,
   sum(100 + coalesce(octet_length(input), 0) + coalesce(octet_length(output), 0) + coalesce(octet_length(sub_steps), 0)) AS bytes
   FROM turn_steps WHERE turn_id < ?1`;
 
-export const turnsKind = (database: Database, keepMs: number): KeptKind => {
-  const measure = measureBy(database, MEASURE);
-  return {
+export const turnsKind = (database: Database, keepMs: number): KeptKind =>
+  kindByAge(database, {
     name: "turns",
     what: "steps of turns",
     setting: "KEEP_TURNS",
     keepMs,
-    steps: [
-      async (before, limit) =>
-        (await database.write([{ sql: DELETE_STEPS, args: [firstIdAt(before), limit] }]))[0]?.rowsAffected ?? 0,
-    ],
-    measure: (before) => measure(firstIdAt(before)),
-  };
-};
+    deleteSql: DELETE_STEPS,
+    measureSql: MEASURE,
+    markOf: firstIdAt,
+  });

@@ -63,9 +63,3 @@ export const toDelivery = (row: Row): Delivery => ({
   createdAt: Number(row.created_at),
   deliveredAt: row.delivered_at === null ? null : Number(row.delivered_at),
 });
-
-/** A text that sorts before every UUIDv7 of this millisecond (RFC 9562 §5.7: the time comes first). */
-export function minUuidV7At(time: number): string {
-  const hex = time.toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
-}

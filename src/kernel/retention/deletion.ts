@@ -59,12 +59,6 @@ async function pause(took: number): Promise<number> {
   return performance.now() - startedAt - wanted;
 }
 
-/** A step of one statement. ?1: epoch ms, ?2: the most rows. */
-export const statementStep =
-  ({ write }: Pick<Database, "write">, sql: string): DeleteBatch =>
-  async (before, limit) =>
-    (await write([{ sql, args: [before, limit] }]))[0]?.rowsAffected ?? 0;
-
 /** A step of several statements, which ends when none of them has changed anything. */
 export const statementsStep =
   ({ write }: Pick<Database, "write">, statements: (before: number, limit: number) => Statement[]): DeleteBatch =>

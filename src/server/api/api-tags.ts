@@ -42,6 +42,11 @@ const TAGS: Readonly<Record<string, TagRow>> = {
   Schedules: tag("Prompts that agents get at set times.", "schedules", "schedules"),
   Approvals: tag("Tool calls that wait for their owner's word.", "approvals", "approvals"),
   Channels: tag("Bots on messaging platforms, and who may talk to them.", "channels", "channels"),
+  People: tag(
+    "People who write to an agent: a copy of what it has of them, and their erasure.",
+    "privacy#people-of-an-agent",
+    "what people may ask for",
+  ),
   "Public page": tag(
     "Agents for visitors and for agents of other hosts.",
     "gateway",

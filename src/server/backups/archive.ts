@@ -1,15 +1,19 @@
 // Packs a folder into the bytes of a backup, a gzipped tar that may be encrypted, and reads such bytes again. Both are streams.
 
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { pipeline, Readable } from "node:stream";
 import { pipeline as finished } from "node:stream/promises";
-import { createGunzip, createGzip } from "node:zlib";
+import { createGunzip, createGzip, gunzipSync } from "node:zlib";
 import { StartError } from "../../kernel/errors.ts";
-import { AGE_HEADER, decryptWith, encryptTo } from "./encryption.ts";
+import { AGE_HEADER, decryptBytes, decryptWith, encryptTo } from "./encryption.ts";
 
 /** What the backup is of. */
 export const DESCRIPTION_FILE = "berth-backup.json";
 export const DATABASE_FILE = "berth.db";
 const BUFFER_BYTES = 256 * 1024;
+/** What is larger when it is unzipped goes through the disk. */
+const MAX_IN_MEMORY_BYTES = 64 * 1024 * 1024;
 
 export async function* packFolder(folder: string, recipients: readonly string[]): AsyncGenerator<Uint8Array, void> {
   const { packTar } = await import("modern-tar/fs");
@@ -60,6 +64,30 @@ export async function unpackInto(folder: string, bytes: ReadableStream<Uint8Arra
     filter: ({ name, type }) => (type === "file" && isOurs(name)) || type === "directory",
   });
   await finished(Readable.fromWeb(await unzipped(bytes, identities)), target);
+}
+
+/**
+ * The same for an archive that is in memory. Each part of it that leaves this thread, for the disk or for zlib, waits for its turn on a busy
+ * machine, and a restore unpacks thousands of small archives.
+ */
+export async function unpackBytesInto(folder: string, bytes: Uint8Array, identities: readonly string[]): Promise<void> {
+  const zipped = identities.length === 0 ? bytes : await decryptBytes(identities, bytes);
+  // RFC 1952, section 2.3.1: the last four bytes are the size of what was zipped.
+  const size =
+    zipped.length < 4
+      ? 0
+      : Buffer.from(zipped.buffer, zipped.byteOffset, zipped.length).readUInt32LE(zipped.length - 4);
+  if (size > MAX_IN_MEMORY_BYTES) return unpackInto(folder, new Blob([zipped]).stream(), []);
+  const { unpackTar } = await import("modern-tar");
+  const tar = gunzipSync(zipped, { maxOutputLength: MAX_IN_MEMORY_BYTES });
+  for (const { header, data } of await unpackTar(tar, { strict: true })) {
+    const { name, type } = header;
+    if (type !== "file" || !isOurs(name) || !data) continue;
+    if (name.split("/").includes("..")) throw new Error(`${name} is outside of the archive`);
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, data, { mode: 0o600 });
+  }
 }
 
 async function unzipped(

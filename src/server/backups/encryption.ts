@@ -25,19 +25,25 @@ export async function encryptTo(
 }
 
 /** Throws StartError if none of the identities opens it. */
-export async function decryptWith(
+export const decryptWith = async (
   identities: readonly string[],
   bytes: ReadableStream<Uint8Array>,
-): Promise<ReadableStream<Uint8Array>> {
+): Promise<ReadableStream<Uint8Array>> => (await decrypterOf(identities)).decrypt(bytes).catch(toOpenError);
+
+/** The same for a file in memory. */
+export const decryptBytes = async (identities: readonly string[], bytes: Uint8Array): Promise<Uint8Array> =>
+  (await decrypterOf(identities)).decrypt(bytes).catch(toOpenError);
+
+async function decrypterOf(identities: readonly string[]) {
   const { Decrypter } = await import("age-encryption");
   const decrypter = new Decrypter();
   for (const identity of identities) decrypter.addIdentity(identity);
-  try {
-    return await decrypter.decrypt(bytes);
-  } catch (cause) {
-    if (!(cause instanceof Error && /no identity matched/i.test(cause.message))) throw cause;
-    throw new StartError("The identity does not open this backup: it was encrypted to other keys.", { cause });
-  }
+  return decrypter;
+}
+
+function toOpenError(cause: unknown): never {
+  if (!(cause instanceof Error && /no identity matched/i.test(cause.message))) throw cause;
+  throw new StartError("The identity does not open this backup: it was encrypted to other keys.", { cause });
 }
 
 /** The identities in a file of age-keygen: a line each, beside comments. Throws StartError. */

@@ -36,6 +36,7 @@ export function createFolderStorage(folder: string): BackupStorage {
         const size = await stat(pathOf(name)).then(({ size }) => size, undefinedIfMissing);
         return size === undefined ? undefined : { body: Bun.file(pathOf(name)).stream(), bytes: size };
       }),
+    readListed: (name) => saying(folder, "read", () => Bun.file(pathOf(name)).bytes()),
     list: () =>
       saying(folder, "read", async () => {
         const names = (await readdir(folder).catch(undefinedIfMissing)) ?? [];

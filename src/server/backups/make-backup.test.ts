@@ -2,39 +2,31 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { generateIdentity, identityToRecipient } from "age-encryption";
+import { generateIdentity } from "age-encryption";
 import { backupNameAt, manifestNameOf } from "../../../plugins/fleet/backups/backup-names.ts";
-import { silent } from "../../../tests/support/database.ts";
-import { placeMigratedDatabase } from "../../../tests/support/migrated.ts";
-import { temporaryDir } from "../../../tests/support/process.ts";
 import { refusal, type S3Server, startS3 } from "../../../tests/support/s3.ts";
-import { type Config, loadConfig } from "../../kernel/config/config.ts";
-import { openDatabase } from "../../kernel/database/database.ts";
+import type { Config } from "../../kernel/config/config.ts";
 import { DAY } from "../../kernel/util/time.ts";
-import { allSettings } from "../settings.ts";
+import { unpackBytesInto } from "./archive.ts";
 import { listBackups, makeBackup, makeBackupFile, openStorage } from "./make-backup.ts";
 import { restoreBackup } from "./restore-backup.ts";
+import { type BackupFolder, newKeys, openBackupFolder, withDatabase } from "./support.test.ts";
 
-let dir: ReturnType<typeof temporaryDir>;
+let dir: BackupFolder;
 let s3: S3Server;
 let identity: string;
 let recipient: string;
-const at = (name: string) => join(dir.path, name);
-const configOf = (env: Record<string, string> = {}, data = "data"): Config =>
-  loadConfig({ DATA_DIR: at(data), ...env }, { cwd: dir.path, settings: allSettings });
+const at = (name: string) => dir.at(name);
+const configOf = (...given: Parameters<BackupFolder["configOf"]>): Config => dir.configOf(...given);
 const file = (data: string, path: string) => join(at(data), path);
 
-async function remember(key: string, data = "data"): Promise<void> {
-  const database = await openDatabase({ url: `file:${at(data)}/berth.db`, dataDir: at(data), log: silent });
-  await database.write([{ sql: "INSERT OR REPLACE INTO meta VALUES (?, 'x')", args: [key] }]);
-  await database.close();
-}
-async function remembers(key: string, data = "data"): Promise<boolean> {
-  const database = await openDatabase({ url: `file:${at(data)}/berth.db`, dataDir: at(data), log: silent });
-  const { rows } = await database.read("SELECT 1 FROM meta WHERE key = ?", [key]);
-  await database.close();
-  return rows.length > 0;
-}
+const remember = (key: string, data = "data") =>
+  withDatabase(at(data), ({ write }) => write([{ sql: "INSERT OR REPLACE INTO meta VALUES (?, 'x')", args: [key] }]));
+const remembers = (key: string, data = "data") =>
+  withDatabase(at(data), async ({ read }) => {
+    const { rows } = await read("SELECT 1 FROM meta WHERE key = ?", [key]);
+    return rows.length > 0;
+  });
 function upload(path: string, text: string, data = "data"): void {
   mkdirSync(join(at(data), path, ".."), { recursive: true });
   writeFileSync(file(data, path), text);
@@ -44,15 +36,13 @@ const encrypted = () => ({ BACKUP_ENCRYPT_TO: recipient, BACKUP_IDENTITY_FILE: a
 
 beforeAll(async () => {
   s3 = await startS3();
-  identity = await generateIdentity();
-  recipient = await identityToRecipient(identity);
+  ({ identity, recipient } = await newKeys());
 });
 afterAll(() => s3[Symbol.asyncDispose]());
 beforeEach(async () => {
-  dir = temporaryDir();
+  dir = await openBackupFolder();
   s3.onRequest = () => undefined;
   writeFileSync(at("key.txt"), `# public key: ${recipient}\n${identity}\n`);
-  await placeMigratedDatabase(at("data"));
   await remember("first");
   upload("uploads/agent/one", "an upload");
   upload("knowledge/agent/two", "a file");
@@ -222,8 +212,11 @@ test("an archive with other entries puts nothing outside of its own folders", as
   });
   const names = ["uploads/../../../escaped", "../escaped", "secret.key", "uploads/../secret.key", "cells/x/berth.db"];
   const bytes = await packTar([...names.map((name) => entry(name)), entry("uploads/link", "symlink")]);
-  writeFileSync(at("bad.tar.gz"), Bun.gzipSync(Buffer.from(bytes)));
+  const zipped = Bun.gzipSync(Buffer.from(bytes));
+  writeFileSync(at("bad.tar.gz"), zipped);
   await expect(restoreBackup(configOf({}, "new"), at("bad.tar.gz"))).rejects.toThrow();
+  // The same for a segment, which is unpacked in memory.
+  await expect(unpackBytesInto(at("new/segment"), zipped, [])).rejects.toThrow("outside of the archive");
   const left = readdirSync(dir.path, { recursive: true, encoding: "utf8" });
   expect(left.filter((name) => /escaped|link|new\/secret/.test(name))).toEqual([]);
 });

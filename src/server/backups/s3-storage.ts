@@ -69,6 +69,7 @@ export function createS3Storage(
         const found = contents.find(({ key }) => key === start + name);
         return found && { body: client.file(found.key).stream(), bytes: found.size ?? 0 };
       }),
+    readListed: (name) => saying(() => client.file(start + name).bytes()),
     list: () =>
       saying(async () => {
         const files: StoredFile[] = [];

@@ -37,7 +37,8 @@ export async function reach(tour: Tour, world: World): Promise<void> {
   await webhooks(tour);
 }
 
-async function channels({ call, on, side, agentId, owner }: Tour, { telegram }: World): Promise<void> {
+async function channels(tour: Tour, { telegram }: World): Promise<void> {
+  const { call, on, side, agentId, owner } = tour;
   const token = `70000${String(Math.floor(Math.random() * 1e5)).padStart(5, "0")}:AAexample-token-0123456789-abcdefgh`;
   const bot = telegram.addBot(token);
   const path = { channel: "channel_a" };
@@ -68,6 +69,7 @@ async function channels({ call, on, side, agentId, owner }: Tour, { telegram }: 
     body: { status: "approved" },
   });
   await call("DELETE /api/agents/{id}/channels/{channel}/pairings/{senderId}", { path: person });
+  await people(tour, pairing.senderId);
   await call("DELETE /api/agents/{id}/channels/{channel}", { path });
   const another = `71000${token.slice(5)}`;
   telegram.addBot(another);
@@ -78,6 +80,19 @@ async function channels({ call, on, side, agentId, owner }: Tour, { telegram }: 
   const { body } = await on("web", "POST /api/provision", { as: null, body: { channelAToken: another } });
   const claim = /claim\?token=([\w-]+)/.exec(body.metadata?.claimUrl ?? "")?.[1] ?? "unknown";
   await call("POST /api/provision/claim", { body: { token: claim } });
+}
+
+/** Somebody who asked to talk, and wants to be forgotten. */
+async function people({ call, agentId, owner }: Tour, personId: string): Promise<void> {
+  await owner.put(`/api/agents/${agentId}/channels/channel_a/pairings/${personId}`, {
+    status: "approved",
+    name: "Grace",
+  });
+  const path = { channel: "channel_a", personId };
+  await call("GET /api/agents/{id}/people", { query: { query: "grace" } });
+  await call("GET /api/agents/{id}/people/{channel}/{personId}/export", { path });
+  await call("DELETE /api/agents/{id}/people/{channel}/{personId}", { path });
+  await call("GET /api/agents/{id}/erasures");
 }
 
 async function hooks({ call, on, owner, side }: Tour, { whatsapp }: World): Promise<void> {

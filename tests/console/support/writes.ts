@@ -234,6 +234,12 @@ export const WRITES: Readonly<Record<string, Write>> = {
     request: /^POST .*\/backups?$/,
     done: (page) => eventually(async () => (await button(page, "Go back to this").count()) === 2),
   },
+  "/agents/:id/people": {
+    fill: pressButton(/^Erase: Grace/),
+    send: pressButton("Erase for good"),
+    request: /^DELETE .*\/people\//,
+    done: async (page) => button(page, "Save the receipt").first().waitFor(),
+  },
   "/agents/:id/danger": {
     send: pressButton("Stop"),
     request: /^POST .*\/stop$/,

@@ -20,6 +20,7 @@ import {
   ScrollText,
   ShieldCheck,
   SlidersHorizontal,
+  Users,
   Wallet,
   Webhook,
 } from "lucide-react";
@@ -185,6 +186,14 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     group: "keep",
     keywords: text("export import update rollback restore"),
     Component: lazyPagePart(() => import("./backups/index.tsx")),
+  },
+  {
+    path: "/people",
+    label: text("People"),
+    Icon: Users,
+    group: "keep",
+    keywords: text("privacy erase forget export copy receipt visitors senders"),
+    Component: lazyPagePart(() => import("./people/index.tsx")),
   },
   {
     path: "/verification",

@@ -15,26 +15,24 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { generateIdentity, identityToRecipient } from "age-encryption";
 import { isPackName } from "../../../../plugins/fleet/backups/log-names.ts";
 import { backupSettings } from "../../../../plugins/fleet/settings.ts";
 import { silent } from "../../../../tests/support/database.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
 import { placeMigratedDatabase } from "../../../../tests/support/migrated.ts";
-import { run, temporaryDir } from "../../../../tests/support/process.ts";
+import { run } from "../../../../tests/support/process.ts";
 import { type S3Server, startS3 } from "../../../../tests/support/s3.ts";
-import { loadConfig } from "../../../kernel/config/config.ts";
 import { type Database, openDatabase } from "../../../kernel/database/database.ts";
 import { DAY, HOUR } from "../../../kernel/util/time.ts";
-import { allSettings } from "../../settings.ts";
 import { listBackups, makeBackup, openStorage } from "../make-backup.ts";
 import { restoreBackup } from "../restore-backup.ts";
+import { type BackupFolder, newKeys, openBackupFolder, withDatabase } from "../support.test.ts";
 import { type CellCopy, openCellCopy } from "./cell-copy.ts";
 import { copyFolderOf, createLogKeeper, listKeptLogs } from "./log-keeper.ts";
 import { PACKED_FROM } from "./packs.ts";
 import { restorableMoments } from "./restore/moments.ts";
 
-let dir: ReturnType<typeof temporaryDir>;
+let dir: BackupFolder;
 let s3: S3Server;
 let identity: string;
 let recipient: string;
@@ -42,14 +40,10 @@ let database: Database | undefined;
 let copy: CellCopy;
 let clock: number;
 
-const at = (name: string) => join(dir.path, name);
+const at = (name: string) => dir.at(name);
 let data = "data";
 const file = () => at(`${data}/berth.db`);
-const configOf = (env: Record<string, string> = {}, data = "data") =>
-  loadConfig(
-    { DATA_DIR: at(data), BACKUP_TO: at("to"), BACKUP_CONTINUOUS: "true", ...env },
-    { cwd: dir.path, settings: allSettings },
-  );
+const configOf = (...given: Parameters<BackupFolder["configOf"]>) => dir.configOf(...given);
 
 async function open(env: Record<string, string> = {}): Promise<Database> {
   database = await openDatabase({
@@ -70,30 +64,36 @@ async function openCopy(env: Record<string, string> = {}): Promise<void> {
     dataDir: at(data),
     storage: openStorage(configOf(env)),
     recipients,
-    now: () => Math.max(Date.now(), ++clock),
+    now: tick,
   });
+}
+/** A later moment with each call, so that none has to be waited for. */
+function tick(): number {
+  clock = Math.max(Date.now(), clock + 1);
+  return clock;
 }
 async function close(): Promise<void> {
   await database?.close();
   database = undefined;
 }
 async function write(key: string, text = "x"): Promise<void> {
-  await database?.write([{ sql: "INSERT OR REPLACE INTO meta VALUES (?, ?)", args: [key, text] }]);
+  if (database) await put(database, key, text);
 }
+const put = (database: Database, key: string, text = "x") =>
+  database.write([{ sql: "INSERT OR REPLACE INTO meta VALUES (?, ?)", args: [key, text] }]);
 /** Writes, stores a segment, and returns a moment after it and before any later one. */
 async function moment(key: string): Promise<number> {
   await write(key);
   // A log that is about to restart is read by a later step.
   await eventually(async () => (await copy.step()).bytes > 0, { what: "a segment" });
-  await Bun.sleep(2);
-  const now = Date.now();
-  await Bun.sleep(2);
-  return now;
+  return tick();
 }
 async function base(env: Record<string, string> = {}): Promise<string> {
   await copy.step();
-  return (await makeBackup(configOf(env))).backup.name;
+  return (await makeBackup(configOf(env), { now: tick() })).backup.name;
 }
+const keysIn = async (read: Database["read"]): Promise<string[]> =>
+  (await read("SELECT key FROM meta WHERE key GLOB 'k*' ORDER BY key")).rows.map(({ key }) => String(key));
 async function restore(
   options: Parameters<typeof restoreBackup>[2] = {},
   env: Record<string, string> = {},
@@ -101,12 +101,12 @@ async function restore(
 ) {
   rmSync(at("new"), { recursive: true, force: true });
   const restored = await restoreBackup(configOf(env, "new"), source, options);
-  const there = await openDatabase({ url: `file:${at("new")}/berth.db`, dataDir: at("new"), log: silent });
-  const { rows } = await there.read("SELECT key FROM meta WHERE key GLOB 'k*' ORDER BY key");
-  const [check] = (await there.read("PRAGMA integrity_check")).rows;
-  await there.close();
+  const { rows, check } = await withDatabase(at("new"), async ({ read }) => ({
+    rows: await keysIn(read),
+    check: (await read("PRAGMA integrity_check")).rows[0],
+  }));
   expect(check?.[0]).toBe("ok");
-  return { ...restored, keys: rows.map(({ key }) => String(key)).join(" ") };
+  return { ...restored, keys: rows.join(" ") };
 }
 const segments = () =>
   readdirSync(at("to"))
@@ -116,23 +116,22 @@ const segments = () =>
 async function restartLog(): Promise<void> {
   const header = () => readFileSync(`${file()}-wal`).toString("hex", 16, 24);
   const before = header();
-  while (header() === before) {
+  const isAnother = async () => {
     await write("big", randomBytes(500_000).toString("hex"));
-    await Bun.sleep(20);
-  }
+    return header() !== before;
+  };
+  await eventually(isAnother, { everyMs: 5, what: "another log" });
 }
 
 beforeAll(async () => {
   s3 = await startS3();
-  identity = await generateIdentity();
-  recipient = await identityToRecipient(identity);
+  ({ identity, recipient } = await newKeys());
 });
 afterAll(() => s3[Symbol.asyncDispose]());
 beforeEach(async () => {
-  dir = temporaryDir();
+  dir = await openBackupFolder((at) => ({ BACKUP_TO: at("to"), BACKUP_CONTINUOUS: "true" }));
   [clock, data] = [0, "data"];
   writeFileSync(at("key.txt"), `${identity}\n`);
-  await placeMigratedDatabase(at("data"));
 });
 afterEach(async () => {
   await close();
@@ -208,9 +207,7 @@ describe("the way to a moment", () => {
     const last = await moment("k1");
     const { chain } = copy;
     await close();
-    database = await openDatabase({ url: `file:${file()}`, dataDir: at("data"), log: silent });
-    await write("k2");
-    await close();
+    await withDatabase(at("data"), (other) => put(other, "k2"));
     await open();
     await eventually(async () => (await copy.step()).isWhole && copy.chain !== chain, {
       everyMs: 5,
@@ -221,7 +218,7 @@ describe("the way to a moment", () => {
     await copy.step();
     // Until there is a backup, the way ends where the former one did.
     expect((await restore()).keys).toBe("k1");
-    await makeBackup(configOf());
+    await makeBackup(configOf(), { now: tick() });
     await moment("k4");
     expect((await restore()).keys).toBe("k1 k2 k3 k4");
     expect((await restore({ at: last })).keys).toBe("k1");
@@ -242,7 +239,7 @@ describe("the way to a moment", () => {
     await open();
     await copy.step();
     await write("k1");
-    const made = makeBackup(configOf());
+    const made = makeBackup(configOf(), { now: tick() });
     await copy.step();
     await made;
     const place = (await listBackups(openStorage(configOf())))[0]?.createdAt ?? 0;
@@ -284,7 +281,7 @@ describe("what is wrong with a segment ends the way before it, and is said", () 
 
   test("before a moment that is asked for: nothing is replaced, and the moment that can be reached is named", async () => {
     const [first, second] = await three();
-    const now = Date.now();
+    const now = tick();
     rmSync(second);
     const refused = await restore({ at: now }).catch(String);
     expect(refused).toContain("Segment 2 of the continuous copy is missing");
@@ -423,12 +420,5 @@ test("each cell has a chain of its own, and all are restored", async () => {
   await otherCopy.step();
   await other.close();
   expect((await restore({}, env)).keys).toBe("k1");
-  const there = await openDatabase({
-    url: `file:${at("new/cells/1/berth.db")}`,
-    dataDir: at("new/cells/1"),
-    log: silent,
-  });
-  const { rows } = await there.read("SELECT key FROM meta WHERE key GLOB 'k*' ORDER BY key");
-  await there.close();
-  expect(rows.map(({ key }) => key)).toEqual(["k0", "k2"]);
+  expect(await withDatabase(at("new/cells/1"), ({ read }) => keysIn(read))).toEqual(["k0", "k2"]);
 });

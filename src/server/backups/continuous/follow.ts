@@ -18,24 +18,32 @@ const PAUSE_MS = SECOND / 5;
 /** How often the place is asked for the backup that is missing. */
 const BASE_CHECK_MS = 3 * SECOND;
 
+/** Where and in which time it copies. */
+export interface Surroundings {
+  storage?: BackupStorage;
+  /** Epoch ms. */
+  now?: () => number;
+  sleep?: (ms: number) => Promise<void>;
+}
+
 export async function follow(
   config: Config,
   tell: (message: CopyMessage) => void,
   stopped: Promise<void>,
+  { storage = openStorage(config), now = Date.now, sleep = Bun.sleep }: Surroundings = {},
 ): Promise<void> {
   const { continuousMs = 5 * SECOND, recipients } = config.of(backupSettings);
-  const storage = openStorage(config);
   let copies: CellCopy[] | undefined;
   let isStopped = false;
   const stop = stopped.then(() => {
     isStopped = true;
   });
-  const bases = createBaseCheck(storage);
+  const bases = createBaseCheck(storage, now);
 
   let isWhole = false;
 
   async function round(): Promise<CopyMessage> {
-    const startedAt = Date.now();
+    const startedAt = now();
     isWhole = false;
     let [bytes, segments] = [0, 0];
     let needsBackup = false;
@@ -48,6 +56,7 @@ export async function follow(
             dataDir: cellDataDir(config, cell),
             storage,
             recipients,
+            now,
           }),
         ),
       );
@@ -72,19 +81,19 @@ export async function follow(
     "Another process copies this data folder continuously. Stop the service that has started it.",
   );
   while (!isStopped) {
-    const next = Date.now() + continuousMs;
+    const next = now() + continuousMs;
     const message = await round();
     tell(message);
     // A log that restarts all the time must not make the copy late.
     const isLeft = !isWhole && message.problem === undefined;
-    await Promise.race([stop, Bun.sleep(isLeft ? PAUSE_MS : Math.max(PAUSE_MS, next - Date.now()))]);
+    await Promise.race([stop, sleep(isLeft ? PAUSE_MS : Math.max(PAUSE_MS, next - now()))]);
   }
   tell(await round());
   lock.release();
 }
 
 /** Whether there is a backup of all these chains. */
-function createBaseCheck(storage: BackupStorage) {
+function createBaseCheck(storage: BackupStorage, now: () => number) {
   let known = "";
   let checkedAt = 0;
   let wanted = "";
@@ -93,8 +102,8 @@ function createBaseCheck(storage: BackupStorage) {
     async has(chains: readonly (string | undefined)[]): Promise<boolean> {
       wanted = chains.join(" ");
       if (known === wanted) return true;
-      if (Date.now() - checkedAt < BASE_CHECK_MS) return true;
-      checkedAt = Date.now();
+      if (now() - checkedAt < BASE_CHECK_MS) return true;
+      checkedAt = now();
       const bases = await logPlaces(storage, await listBackups(storage));
       const isBase = bases.some((places) =>
         chains.every((chain, cell) => places.some((place) => place.cell === cell && place.chain === chain)),

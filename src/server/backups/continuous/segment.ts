@@ -9,6 +9,7 @@ import type { Changes } from "./wal.ts";
 export const SEGMENT_FILE = "segment.json";
 export const PAGES_FILE = "pages";
 const PAGE_NUMBER_BYTES = 4;
+const READ_BYTES = 256 * 1024;
 
 export interface Segment {
   format: "berth.log";
@@ -70,13 +71,26 @@ export const writeDescription = (folder: string, segment: Segment) =>
   writeFileSync(join(folder, SEGMENT_FILE), `${JSON.stringify(segment)}\n`, { mode: 0o600 });
 
 /** Reads the description of an unpacked segment, and checks its pages. Throws if it is not whole. */
-export async function readSegment(folder: string): Promise<Segment> {
+export function readSegment(folder: string): Segment {
   const segment: Segment = JSON.parse(readFileSync(join(folder, SEGMENT_FILE), "utf8"));
   if (segment.format !== "berth.log" || segment.version !== 1) throw new Error("it is of an unknown format");
-  const hash = new Bun.CryptoHasher("sha256");
-  for await (const chunk of Bun.file(join(folder, PAGES_FILE)).stream()) hash.update(chunk);
-  if (hash.digest("hex") !== segment.sha256) throw new Error("its pages are not those that were written");
+  if (hashOf(join(folder, PAGES_FILE)) !== segment.sha256) throw new Error("its pages are not those that were written");
   return segment;
+}
+
+function hashOf(path: string): string {
+  const hash = new Bun.CryptoHasher("sha256");
+  const buffer = Buffer.alloc(READ_BYTES);
+  const file = openSync(path, "r");
+  try {
+    for (let read = 1; read > 0; ) {
+      read = readSync(file, buffer, 0, buffer.length, null);
+      hash.update(buffer.subarray(0, read));
+    }
+  } finally {
+    closeSync(file);
+  }
+  return hash.digest("hex");
 }
 
 /** Puts the pages into a database that has everything before them. */

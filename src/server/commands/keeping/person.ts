@@ -27,7 +27,7 @@ const USAGE = [
     "erase (--account EMAIL | --channel CHANNEL --id ID) [--out RECEIPT] [--yes]",
     "delete all of it, and print a receipt; of somebody who is erased already, the receipt of then",
   ],
-  ["verify RECEIPT", "check that this service made the receipt, and that it is as it was"],
+  ["verify RECEIPT", "check that this service made the receipt, or each of the file, and that it is as it was"],
   ["reapply", "erase again whom a restored backup has brought back"],
 ] as const;
 
@@ -117,17 +117,21 @@ async function isConfirmed({ email, channel, id }: Who): Promise<boolean> {
   return false;
 }
 
+/** With several cells, a file may have a receipt of each, and each cell knows its own. */
 async function verify(file: string): Promise<number> {
-  const text = readReceipt(file);
-  const { genuine } = (await withCommands(loadAllSettings(environment()), (send) =>
-    send("person.verify", { receipt: text }),
-  )) as { genuine: boolean };
-  process.stdout.write(
-    genuine
-      ? "This service made the receipt, and it is as it was.\n"
-      : "This is not as this service made it, or another service did.\n",
-  );
-  return genuine ? 0 : 1;
+  const receipt = readReceipt(file);
+  const answers = (await inCells({}, (send) => send("person.verify", { receipt }))) as { genuine: boolean[] }[];
+  const genuine = (answers[0]?.genuine ?? []).map((_, at) => answers.some((answer) => answer.genuine[at]));
+  const isOne = genuine.length === 1;
+  genuine.forEach((isGenuine, at) => {
+    const which = isOne ? "the receipt" : `receipt ${at + 1}`;
+    process.stdout.write(
+      isGenuine
+        ? `This service made ${which}, and it is as it was.\n`
+        : `${isOne ? "This" : `Receipt ${at + 1}`} is not as this service made it, or another service did.\n`,
+    );
+  });
+  return genuine.every(Boolean) ? 0 : 1;
 }
 
 function readReceipt(file: string): string {

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { StartError } from "../../../../kernel/errors.ts";
 import { KEPT_FOLDERS } from "../../../../kernel/files.ts";
-import { DATABASE_FILE, unpackInto } from "../../archive.ts";
+import { DATABASE_FILE, unpackBytesInto, unpackInto } from "../../archive.ts";
 import type { LogPlace } from "../../manifest.ts";
 import { moveFiles } from "../../moved-files.ts";
 import type { BackupStorage } from "../../place.ts";
@@ -82,16 +82,20 @@ function reasonOf(error: unknown): string {
 async function unpackSegment(stored: StoredSegment, folder: string, identities: readonly string[]) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const hash = new Bun.CryptoHasher("sha256");
-  const watched = (await stored.open()).pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
+  const content = await stored.open();
+  if (content instanceof Uint8Array) {
+    hash.update(content);
+    await unpackBytesInto(folder, content, identities);
+  } else {
+    const watched = new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         hash.update(chunk);
         controller.enqueue(chunk);
       },
-    }),
-  );
-  await unpackInto(folder, watched, identities);
-  return { segment: await readSegment(folder), sha256: hash.digest("hex") };
+    });
+    await unpackInto(folder, content.pipeThrough(watched), identities);
+  }
+  return { segment: readSegment(folder), sha256: hash.digest("hex") };
 }
 
 function requireNext(segment: Segment, expected: Pick<LogPlace, "cell" | "chain" | "number" | "previous">): void {

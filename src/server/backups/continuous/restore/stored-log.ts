@@ -1,6 +1,6 @@
 // Finds the segments of a chain in a place, one after the other, and says to which moments they lead.
 
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isPackName, type LogFile, parseLogName } from "../../../../../plugins/fleet/backups/log-names.ts";
 import type { LogPlace } from "../../manifest.ts";
@@ -49,8 +49,14 @@ export interface StoredSegment {
   number: number;
   at: number;
   address: string;
-  open(): Promise<ReadableStream<Uint8Array>>;
+  /** A small one as a whole. */
+  open(): Promise<Uint8Array | ReadableStream<Uint8Array>>;
 }
+
+/** Up to this size, a segment is read as a whole. */
+const SMALL_BYTES = 1024 * 1024;
+/** So many small ones are fetched at the same time: a place may be far away. */
+const AHEAD = 8;
 
 /**
  * The segments after a place. `missing`: the first that is not there although later ones are.
@@ -62,13 +68,23 @@ export async function* segmentsAfter(
   place: LogPlace,
   folder: string,
 ): AsyncGenerator<StoredSegment | { missing: number }, void> {
-  const files = parseLogNames((await storage.list()).map(({ name }) => name)).filter(isOf(place));
+  const listed = await storage.list();
+  const files = parseLogNames(listed.map(({ name }) => name)).filter(isOf(place));
+  const sizes = new Map(listed.map(({ name, bytes }) => [name, bytes]));
+  const small = files
+    .filter(({ name, first }) => !isPackName(name) && first > place.number && (sizes.get(name) ?? 0) <= SMALL_BYTES)
+    .sort((a, b) => a.first - b.first);
+  const readSmall = createReadAhead(
+    storage,
+    small.map(({ name }) => name),
+  );
   const newest = Math.max(0, ...files.map(({ last }) => last));
   for (let number = place.number + 1; number <= newest; ) {
     const file = fileWith(files, number);
     if (!file) return yield { missing: number };
     if (!isPackName(file.name)) {
-      yield { number, at: file.at, address: storage.addressOf(file.name), open: () => read(storage, file.name) };
+      const open = () => readSmall(file.name) ?? read(storage, file.name);
+      yield { number, at: file.at, address: storage.addressOf(file.name), open };
       number++;
       continue;
     }
@@ -80,7 +96,7 @@ export async function* segmentsAfter(
       for (const { name, first, at } of packed.filter(({ first }) => first >= number)) {
         if (first !== number) return yield { missing: number };
         const address = `${name} in ${storage.addressOf(file.name)}`;
-        yield { number, at, address, open: async () => Bun.file(join(folder, name)).stream() };
+        yield { number, at, address, open: async () => readStored(join(folder, name)) };
         number++;
       }
       if (number <= file.last) return yield { missing: number };
@@ -89,6 +105,29 @@ export async function* segmentsAfter(
     }
   }
 }
+
+/** Undefined for a name that is not one of them. */
+function createReadAhead(storage: BackupStorage, names: readonly string[]) {
+  const begun = new Map<string, Promise<Uint8Array>>();
+  const places = new Map(names.map((name, at) => [name, at]));
+  const begin = (name: string): Promise<Uint8Array> => {
+    const bytes = storage.readListed(name);
+    // Who wants it gets the error.
+    bytes.catch(() => undefined);
+    return bytes;
+  };
+  return (name: string): Promise<Uint8Array> | undefined => {
+    const at = places.get(name);
+    if (at === undefined) return undefined;
+    const wanted = begun.get(name) ?? begin(name);
+    for (const next of names.slice(at + 1, at + AHEAD)) if (!begun.has(next)) begun.set(next, begin(next));
+    begun.delete(name);
+    return wanted;
+  };
+}
+
+const readStored = (path: string) =>
+  statSync(path).size <= SMALL_BYTES ? readFileSync(path) : Bun.file(path).stream();
 
 async function read(storage: BackupStorage, name: string): Promise<ReadableStream<Uint8Array>> {
   const file = await storage.read(name);
@@ -100,7 +139,9 @@ async function read(storage: BackupStorage, name: string): Promise<ReadableStrea
 async function unpack(bytes: ReadableStream<Uint8Array>, folder: string): Promise<void> {
   const { createTarDecoder } = await import("modern-tar");
   for await (const { header, body } of bytes.pipeThrough(createTarDecoder({ strict: true }))) {
-    if (parseLogName(header.name)) await Bun.write(join(folder, header.name), new Response(body));
-    else await body.cancel();
+    const target = join(folder, header.name);
+    if (!parseLogName(header.name)) await body.cancel();
+    else if (header.size > SMALL_BYTES) await Bun.write(target, new Response(body));
+    else writeFileSync(target, await new Response(body).bytes());
   }
 }

@@ -1,0 +1,6 @@
+// Names the jobs of erasures, without loading what they do.
+
+/** Goes on with an erasure after a kill. */
+export const ERASE_JOB = "privacy.erase";
+/** Scrubs the files once for all erasures of owners that came soon after another. */
+export const SCRUB_JOB = "privacy.scrub";
