@@ -1,8 +1,8 @@
 // The privacy plugin: the operator's commands that delete what is old, and that give out or erase a person's data.
+import { lateCommands } from "../../src/kernel/late-commands.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { once } from "../../src/kernel/util/cache.ts";
 import { HOUR } from "../../src/kernel/util/time.ts";
-import type { Command } from "../admin/index.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { backupSettings } from "../fleet/settings.ts";
@@ -11,7 +11,6 @@ import { runtime } from "../runtime/index.ts";
 import { skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
 import { ERASE_JOB, SUBJECTS } from "./person/sealed-subject.ts";
-import { createPruneCommands } from "./prune-commands.ts";
 
 export type { Receipt } from "./person/receipt.ts";
 export type { KeptReport, PruneReport, PruneSlice } from "./prune-commands.ts";
@@ -37,11 +36,6 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
       isStarted: () => isStarted,
     }),
   );
-  const command =
-    (name: string): Command =>
-    async (args) =>
-      (await people()).run(name, args);
-
   kernel.keyRotation.registerColumn(SUBJECTS);
   kernel.keyRotation.register("list of erasures", {
     reseal: async () => (await people()).reseal(),
@@ -54,11 +48,13 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
   return {
     service: {
       commands: {
-        ...createPruneCommands(kernel),
-        "person.erase": command("person.erase"),
-        "person.export": command("person.export"),
-        "person.verify": command("person.verify"),
-        "person.reapply": command("person.reapply"),
+        ...lateCommands(["prune.report", "prune.compact", "prune.slice"], async () =>
+          (await import("./prune-commands.ts")).createPruneCommands(kernel),
+        ),
+        ...lateCommands(
+          ["person.erase", "person.export", "person.verify", "person.reapply"],
+          async () => (await people()).commands,
+        ),
       },
     },
     start() {

@@ -79,9 +79,7 @@ export function createPeople(deps: PeopleDeps) {
   });
 
   return {
-    async run(name: string, args: Readonly<Record<string, string>>): Promise<unknown> {
-      return commands[name]?.(args);
-    },
+    commands,
     reseal: list.reseal,
     finish: (payload: unknown) => erasures.finish(String((payload as { id: string }).id)),
   };
