@@ -21,7 +21,7 @@ import type { Statement } from "./statements.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
 export { DatabaseDamaged, DatabaseInUse, DatabaseNewer, GuardFailed, isUniqueViolation } from "./errors.ts";
-export { guard, insertedRowid, type Statement, statement, statementTemplate } from "./statements.ts";
+export { guard, insertedRowid, preparedQuery, type Statement, statement, statementTemplate } from "./statements.ts";
 
 export interface Database {
   /** For reads (prepare them once) and for building statements. Writes through it use the queue too. */
