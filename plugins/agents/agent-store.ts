@@ -1,6 +1,6 @@
 // Stores agents: finds them by id from a cache, lists them by owner, changes their status, removes them.
 import { and, desc, eq, lt, sql } from "drizzle-orm";
-import { guard, GuardFailed, preparedQuery, type Statement, statement } from "../../src/kernel/database/database.ts";
+import { GuardFailed, guard, preparedQuery, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { notFound } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
 import { createCache } from "../../src/kernel/util/cache.ts";

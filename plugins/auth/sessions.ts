@@ -2,7 +2,7 @@
 // bounded cache.
 import { and, desc, eq, gt, lte, ne, notInArray, type SQL, sql } from "drizzle-orm";
 import { withoutMark } from "../../src/kernel/cells/marks.ts";
-import { guard, GuardFailed, preparedQuery, type Statement, statement } from "../../src/kernel/database/database.ts";
+import { GuardFailed, guard, preparedQuery, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { AppError, unauthorized } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";

@@ -1,6 +1,6 @@
 // Stores configurations as versions of unchanged text, and caches the settings that Berth reads in them.
 import { and, desc, eq, sql } from "drizzle-orm";
-import { guard, GuardFailed, preparedQuery, type Statement, statement } from "../../../src/kernel/database/database.ts";
+import { GuardFailed, guard, preparedQuery, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError, type Issue, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { createCache } from "../../../src/kernel/util/cache.ts";

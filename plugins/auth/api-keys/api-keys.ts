@@ -2,8 +2,8 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import {
   type Database,
-  guard,
   GuardFailed,
+  guard,
   preparedQuery,
   type Statement,
   statement,

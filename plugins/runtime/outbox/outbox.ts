@@ -2,8 +2,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Choice } from "../../../channels/port.ts";
 import { isChannelId } from "../../../channels/registry.ts";
-import { preparedQuery, type Statement } from "../../../src/kernel/database/database.ts";
-import { statementTemplate } from "../../../src/kernel/database/database.ts";
+import { preparedQuery, type Statement, statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { HOUR, SECOND } from "../../../src/kernel/util/time.ts";
 import type { InboxEntry } from "../inbox/entries.ts";
