@@ -11,6 +11,8 @@ import { requireDays, requirePlan, resolvePeriodEnd } from "./subscription-input
 export type Command = (args: Readonly<Record<string, string>>) => Promise<unknown>;
 export type Commands = Readonly<Record<string, Command>>;
 
+type Args = Parameters<Command>[0];
+
 /** The page size of `user.list`. */
 const PAGE = 1_000;
 
@@ -21,7 +23,7 @@ export function createCommands(
   plans: PlanTable,
   takeNotes: () => Promise<void>,
   database: Pick<Kernel["database"], "read">,
-): Commands {
+) {
   const recorder = ({ operator = "" }) =>
     auditLog.recorderFor({ kind: "command", id: null, name: operator, address: null, requestId: null });
   const findAccount = ({ email = "" }) => administration.byEmail(email);
@@ -37,7 +39,7 @@ export function createCommands(
     };
 
   return {
-    async "user.create"(args) {
+    async "user.create"(args: Args) {
       const { email = "", name = "", admin, password } = args;
       const invite = password === undefined ? "link" : undefined;
       // The address counts as verified, since the operator entered it.
@@ -46,11 +48,11 @@ export function createCommands(
       return { ...toResponse(user), ...(link !== undefined && { link }) };
     },
 
-    async "user.invite"(args) {
+    async "user.invite"(args: Args) {
       return toInvitationResponse(await administration.invite(args.email ?? "", recorder(args)));
     },
 
-    async "user.grant"(args) {
+    async "user.grant"(args: Args) {
       const plan = requirePlan(args.plan ?? "", plans);
       const end = resolvePeriodEnd(args.days === undefined ? undefined : requireDays(args.days), undefined);
       const { id } = await findAccount(args);
@@ -59,30 +61,30 @@ export function createCommands(
       return { email, plan, status: "active", currentPeriodEnd: new Date(end).toISOString() };
     },
 
-    async "user.admin"(args) {
+    async "user.admin"(args: Args) {
       const { id } = await findAccount(args);
       return toResponse(await administration.update(id, { isAdmin: args.off !== "true" }, recorder(args), options));
     },
 
-    async "user.list"({ query, offset = "0" }) {
+    async "user.list"({ query, offset = "0" }: Args) {
       const { users, total } = await administration.list({ query, limit: PAGE, offset: Number(offset) });
       return { users: users.map(toResponse), total };
     },
 
-    async "user.freeze"(args) {
+    async "user.freeze"(args: Args) {
       const reason = (args.reason ?? "").trim();
       if (reason === "") throw invalidInput({ path: "reason", message: "Say why with --reason: the owner reads it." });
       const { id } = await findAccount(args);
       return toResponse(await administration.setFrozen(id, reason, recorder(args), { by: undefined }));
     },
-    async "user.unfreeze"(args) {
+    async "user.unfreeze"(args: Args) {
       const { id } = await findAccount(args);
       return toResponse(await administration.setFrozen(id, null, recorder(args), { by: undefined }));
     },
     "user.disable": setDisabled(true),
     "user.enable": setDisabled(false),
 
-    async "user.reset-password"(args) {
+    async "user.reset-password"(args: Args) {
       const { id, email } = await findAccount(args);
       return { email, link: await administration.resetPassword(id, recorder(args), "link") };
     },
@@ -93,7 +95,7 @@ export function createCommands(
       return {};
     },
 
-    async "audit.verify"({ head }) {
+    async "audit.verify"({ head }: Args) {
       const [, seq, mac = ""] = /^(\d{1,15}):([\w-]{43})$/.exec(head ?? "") ?? [];
       if (head !== undefined && seq === undefined)
         throw invalidInput({
@@ -104,7 +106,7 @@ export function createCommands(
       return (await import("./unrecorded.ts")).withUnrecorded(database, report);
     },
 
-    async "user.two-factor-off"(args) {
+    async "user.two-factor-off"(args: Args) {
       const { id, email } = await findAccount(args);
       await administration.removeTwoFactor(id, recorder(args));
       return { email };

@@ -3,7 +3,8 @@ import { Elysia } from "elysia";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { AuditRecorder, auth, Identity, User } from "../auth/index.ts";
-import { freezeBody, type UserDetail, userDetail } from "./model.ts";
+import { freezeBody } from "./freeze-body.ts";
+import { type UserDetail, userDetail } from "./model.ts";
 
 interface Deps {
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { auditKind } from "../../src/kernel/audit/audit-retention.ts";
 import { programName } from "../../src/kernel/config/program-name.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
+import { lateCommands } from "../../src/kernel/late-commands.ts";
 import { ownsDatabase, plugin } from "../../src/kernel/plugin.ts";
 import { MINUTE } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
@@ -10,12 +11,27 @@ import { auth } from "../auth/index.ts";
 import { planSettings } from "../auth/settings.ts";
 import type { AuditExport } from "./audit-export/audit-export.ts";
 import { createAuditLog } from "./audit-log.ts";
-import { createCommands } from "./commands.ts";
 import { auditSettings } from "./settings.ts";
 
 export type { Actor } from "../../src/kernel/audit/actor.ts";
 export type { Command, Commands } from "./commands.ts";
-export { freezeBody } from "./model.ts";
+export { freezeBody } from "./freeze-body.ts";
+
+const COMMANDS = [
+  "user.create",
+  "user.invite",
+  "user.grant",
+  "user.admin",
+  "user.list",
+  "user.freeze",
+  "user.unfreeze",
+  "user.disable",
+  "user.enable",
+  "user.reset-password",
+  "user.two-factor-off",
+  "audit.take-notes",
+  "audit.verify",
+] as const;
 
 /** Commands beside the service have left notes, which begin with this name. */
 const hasNotes = (dataDir: string) => readdirSync(dataDir).some((name) => name.startsWith("operator-notes"));
@@ -55,7 +71,15 @@ export const admin = plugin("admin", (host) => {
 
   return {
     service: {
-      commands: createCommands(authService.administration, auditLog, plans, takeNotes, host.kernel.database),
+      commands: lateCommands(COMMANDS, async () =>
+        (await import("./commands.ts")).createCommands(
+          authService.administration,
+          auditLog,
+          plans,
+          takeNotes,
+          host.kernel.database,
+        ),
+      ),
       /** The statement that records an admin's change of something else than an account. */
       auditStatement: auditLog.statementFor,
     },

@@ -96,16 +96,6 @@ export const userChangesBody = t.Object({
   ),
 });
 
-export const freezeBody = t.Object({
-  reason: t.String({
-    minLength: 1,
-    maxLength: 500,
-    pattern: "\\S",
-    description: "Why, for the owner, who reads it, and for the audit log",
-    error: "Give a reason of at most 500 characters: the owner reads it.",
-  }),
-});
-
 export const subscriptionBody = t.Object({
   plan: t.String({
     maxLength: 32,

@@ -1,6 +1,6 @@
 // Stores agents: finds them by id from a cache, lists them by owner, changes their status, removes them.
 import { and, desc, eq, lt, sql } from "drizzle-orm";
-import { GuardFailed, guard, type Statement, statement } from "../../src/kernel/database/database.ts";
+import { GuardFailed, guard, preparedQuery, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { notFound } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
 import { createCache } from "../../src/kernel/util/cache.ts";
@@ -117,30 +117,34 @@ export function createAgentStore({ database, events, config, audit, hooks }: Dep
   const idsByOwner = createCache<readonly string[]>({ entries: cacheSize({ config, database }) });
   hooks.onChange(agentCache.drop);
 
-  const selectById = db
-    .select()
-    .from(agents)
-    .where(eq(agents.id, sql.placeholder("id")))
-    .prepare();
-  const selectIdBySubdomain = db
-    .select({ id: agents.id })
-    .from(agents)
-    .where(eq(agents.subdomain, sql.placeholder("subdomain")))
-    .prepare();
+  const selectById = preparedQuery(() =>
+    db
+      .select()
+      .from(agents)
+      .where(eq(agents.id, sql.placeholder("id"))),
+  );
+  const selectIdBySubdomain = preparedQuery(() =>
+    db
+      .select({ id: agents.id })
+      .from(agents)
+      .where(eq(agents.subdomain, sql.placeholder("subdomain"))),
+  );
   // Ids are UUIDv7, which sort by time.
-  const selectByOwner = db
-    .select()
-    .from(agents)
-    .where(eq(agents.userId, sql.placeholder("userId")))
-    .orderBy(desc(agents.id))
-    .prepare();
-  const selectPage = db
-    .select()
-    .from(agents)
-    .where(and(eq(agents.userId, sql.placeholder("userId")), lt(agents.id, sql.placeholder("cursor"))))
-    .orderBy(desc(agents.id))
-    .limit(sql.placeholder("limit"))
-    .prepare();
+  const selectByOwner = preparedQuery(() =>
+    db
+      .select()
+      .from(agents)
+      .where(eq(agents.userId, sql.placeholder("userId")))
+      .orderBy(desc(agents.id)),
+  );
+  const selectPage = preparedQuery(() =>
+    db
+      .select()
+      .from(agents)
+      .where(and(eq(agents.userId, sql.placeholder("userId")), lt(agents.id, sql.placeholder("cursor"))))
+      .orderBy(desc(agents.id))
+      .limit(sql.placeholder("limit")),
+  );
 
   const find = async (id: string) =>
     isAgentId(id) ? agentCache.get(id, async () => (await selectById.execute({ id }))[0]) : undefined;

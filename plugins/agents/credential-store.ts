@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { and, eq, sql } from "drizzle-orm";
 import type { ChannelId } from "../../channels/port.ts";
 import { channelIds, provisionedChannels } from "../../channels/registry.ts";
-import { type Statement, statement } from "../../src/kernel/database/database.ts";
+import { preparedQuery, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { createCache } from "../../src/kernel/util/cache.ts";
@@ -101,11 +101,12 @@ export function createCredentialStore({
   const cache = createCache<SealedByKind>({ entries: cacheSize({ config, database }) });
   hooks.onChange((agentId) => cache.drop(`agent:${agentId}`));
 
-  const selectByOwner = db
-    .select({ kind: credentials.kind, sealed: credentials.sealed })
-    .from(credentials)
-    .where(and(eq(credentials.ownerKind, sql.placeholder("kind")), eq(credentials.ownerId, sql.placeholder("id"))))
-    .prepare();
+  const selectByOwner = preparedQuery(() =>
+    db
+      .select({ kind: credentials.kind, sealed: credentials.sealed })
+      .from(credentials)
+      .where(and(eq(credentials.ownerKind, sql.placeholder("kind")), eq(credentials.ownerId, sql.placeholder("id")))),
+  );
   const loadSealed = async (owner: CredentialOwner): Promise<SealedByKind> =>
     cache.get(`${owner.kind}:${owner.id}`, async () => {
       const rows = await selectByOwner.execute({ kind: owner.kind, id: owner.id });

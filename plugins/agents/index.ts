@@ -1,22 +1,20 @@
 // The plugin of agents: their rows, configurations, credentials and logs, and their owners.
-import { Elysia } from "elysia";
 import type { Issue } from "../../src/kernel/errors.ts";
 import { schemaFileRoute } from "../../src/kernel/http/openapi/schema-file.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { retentionSettings } from "../../src/kernel/retention/settings.ts";
 import { perMinute } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { once } from "../../src/kernel/util/cache.ts";
 import { auth } from "../auth/index.ts";
 import { createAgentGuards, operationInProgress } from "./agent-guards.ts";
 import { createAgentHooks } from "./agent-hooks.ts";
 import { createAgentList } from "./agent-list.ts";
 import { agentNotFound, createAgentStore, type ModelChoice } from "./agent-store.ts";
-import { backendRoutes } from "./backend-routes.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { createConfigStore } from "./configuration/config-store.ts";
 import { createCredentialStore } from "./credential-store.ts";
 import { createFreezing } from "./freezing.ts";
 import { logsKind } from "./logs/log-retention.ts";
-import { logRoutes } from "./logs/log-routes.ts";
 import { createLogStore } from "./logs/log-store.ts";
 import { createLogStream } from "./logs/log-stream.ts";
 import { createViews } from "./model.ts";
@@ -25,8 +23,6 @@ import { createAgentQuota } from "./ownership/agent-quota.ts";
 import { createOwnershipTransfer } from "./ownership/ownership-transfer.ts";
 import { createProvisioner } from "./ownership/provisioner.ts";
 import { createVerificationStore } from "./ownership/verification-store.ts";
-import { templateRoutes } from "./templates/template-routes.ts";
-import { webRoutes } from "./web-routes.ts";
 
 export {
   type AgentCallOptions,
@@ -91,7 +87,9 @@ export const agents = plugin("agents", (host) => {
     views,
   });
 
-  const logSurfaces = logRoutes({ ...kernel, identities, guards, logs, logStream, views });
+  const logSurfaces = once(async () =>
+    (await import("./logs/log-routes.ts")).logRoutes({ ...kernel, identities, guards, logs, logStream, views }),
+  );
 
   configs.registerCheck(async (agentId, { model }) => findUnusedModel((await agentStore.find(agentId))?.model, model));
   authService.beforeDeletion(createAccountDeletionHook({ ...kernel, identities, agents: agentStore }));
@@ -160,26 +158,40 @@ export const agents = plugin("agents", (host) => {
       views,
       verification: createVerificationStore({ ...kernel, hooks }),
     },
-    web: new Elysia({ name: "agents.all" })
-      .use(webRoutes({ ...kernel, identities, guards, agents: agentStore, configs, views }))
-      .use(templateRoutes({ identities }))
-      .use(
-        schemaFileRoute({
-          path: "/schemas/agent.json",
-          tag: "Agents",
-          summary: "The JSON Schema of agent.json, the file of `berth deploy`",
-          operationId: "getAgentFileSchema",
-          schema: async () =>
-            (await import("./as-code/agent-file-schema.ts")).agentFileSchema(new URL(kernel.config.baseUrl).origin),
-        }),
-      )
-      .use(logSurfaces.web),
-    backend: new Elysia({ name: "agents.backend.all" })
-      .use(backendRoutes({ authService, guards, agents: agentStore, configs, provision, views }))
-      .use(logSurfaces.backend),
+    web: schemaFileRoute({
+      path: "/schemas/agent.json",
+      tag: "Agents",
+      summary: "The JSON Schema of agent.json, the file of `berth deploy`",
+      operationId: "getAgentFileSchema",
+      schema: async () =>
+        (await import("./as-code/agent-file-schema.ts")).agentFileSchema(new URL(kernel.config.baseUrl).origin),
+    }),
     lateRoutes: {
-      web: [async () => (await import("./as-code/credential-routes.ts")).webRoutes({ ...kernel, identities, guards })],
+      web: [
+        async () =>
+          (await import("./web-routes.ts")).webRoutes({
+            ...kernel,
+            identities,
+            guards,
+            agents: agentStore,
+            configs,
+            views,
+          }),
+        async () => (await import("./templates/template-routes.ts")).templateRoutes({ identities }),
+        async () => (await logSurfaces()).web,
+        async () => (await import("./as-code/credential-routes.ts")).webRoutes({ ...kernel, identities, guards }),
+      ],
       backend: [
+        async () =>
+          (await import("./backend-routes.ts")).backendRoutes({
+            authService,
+            guards,
+            agents: agentStore,
+            configs,
+            provision,
+            views,
+          }),
+        async () => (await logSurfaces()).backend,
         async () => (await import("./as-code/credential-routes.ts")).backendRoutes({ ...kernel, guards, credentials }),
       ],
     },

@@ -7,7 +7,6 @@ import { type AgentStatsService, addCallsToHours } from "../agent-stats/index.ts
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import { adminSettings, planSettings } from "../auth/settings.ts";
-import { cacheBackendRoutes, cacheWebRoutes } from "./cache/cache-routes.ts";
 import { createCachedCalls } from "./cache/cached-calls.ts";
 import { createResponseCache } from "./cache/response-cache.ts";
 import { createTurnCaches } from "./cache/turn-caches.ts";
@@ -25,8 +24,6 @@ import { DEMO_ENTRY } from "./providers/catalogue-entry.ts";
 import { createCallMetrics } from "./reports/call-metrics.ts";
 import { budgetSettings, providerSettings } from "./settings.ts";
 import { createAgentCosts } from "./usage/agent-costs.ts";
-import { usageDetailRoutes } from "./usage/usage-detail-routes.ts";
-import { usageRoutes } from "./usage/usage-routes.ts";
 
 interface Deps {
   kernel: Kernel;
@@ -96,9 +93,31 @@ export function createBilling({ kernel, authService, agents, agentStats, isKnown
     turnCache: turnCaches.forTurn,
     backupRows: turnCaches.backupRows,
     agentCosts: createAgentCosts({ database, addUp }),
-    web: usageRoutes({ database, addUp, plans, budgets, authService, agents, labelOf })
-      .use(usageDetailRoutes({ database, addUp, plans, budgets, authService, agents }))
-      .use(cacheWebRoutes({ backend, authService, agents, turnCaches })),
-    backend: cacheBackendRoutes({ agents, turnCaches }),
+    lateRoutes: {
+      web: [
+        async () =>
+          (await import("./usage/usage-routes.ts")).usageRoutes({
+            database,
+            addUp,
+            plans,
+            budgets,
+            authService,
+            agents,
+            labelOf,
+          }),
+        async () =>
+          (await import("./usage/usage-detail-routes.ts")).usageDetailRoutes({
+            database,
+            addUp,
+            plans,
+            budgets,
+            authService,
+            agents,
+          }),
+        async () =>
+          (await import("./cache/cache-routes.ts")).cacheWebRoutes({ backend, authService, agents, turnCaches }),
+      ],
+      backend: [async () => (await import("./cache/cache-routes.ts")).cacheBackendRoutes({ agents, turnCaches })],
+    },
   };
 }

@@ -1,13 +1,11 @@
 // The AI plugin: serves the models of all registered providers to API clients on the backend surface and to agents' turns.
 
-import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { perMinute } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { once } from "../../src/kernel/util/cache.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
-import { apiRoutes } from "./api-routes.ts";
 import { createBilling } from "./billing.ts";
 import { createApiCallers } from "./calls/api-callers.ts";
 import { createApiCalls } from "./calls/api-calls.ts";
@@ -16,12 +14,11 @@ import { createProviderCalls } from "./calls/provider-calls.ts";
 import { createLogPatterns } from "./calls/provider-errors.ts";
 import { createTrafficMeter } from "./calls/traffic-meter.ts";
 import { createTurnModels, type TurnModel } from "./calls/turn-models.ts";
+import { chatRoute } from "./chat-route.ts";
 import { demoFetch } from "./demo/demo-provider.ts";
 import { createEmbedder } from "./embeddings/embedder.ts";
 import { createTurnCalls } from "./ledger/turn-calls.ts";
-import { modelRoutes } from "./models/model-routes.ts";
 import { createAddressCheck } from "./operator/address-check.ts";
-import { createOperatorProviders } from "./operator/operator-providers.ts";
 import { createOperatorSettings } from "./operator/operator-settings.ts";
 import { createStoredProviders } from "./operator/stored-providers.ts";
 import { createCandidates } from "./providers/candidates.ts";
@@ -165,22 +162,36 @@ export const ai = plugin("ai", (host) => {
 
   const { model: embeddingModel } = config.of(embeddingSettings);
   const callers = createApiCallers({ limits, backend: kernel.backend, identities });
-  const backend = apiRoutes({ billing, callers, candidates, catalogue, health, open, providers, registry });
-
-  const modelSurfaces = modelRoutes({
-    backend: kernel.backend,
-    identities,
-    agents: agentService,
-    providers,
-    catalogue,
-    resolveTurnModel: turnModels.resolveTurnModel,
-    labelOf: (provider) => settings.of(provider).label,
-    isDown,
-  });
+  const modelSurfaces = once(async () =>
+    (await import("./models/model-routes.ts")).modelRoutes({
+      backend: kernel.backend,
+      identities,
+      agents: agentService,
+      providers,
+      catalogue,
+      resolveTurnModel: turnModels.resolveTurnModel,
+      labelOf: (provider) => settings.of(provider).label,
+      isDown,
+    }),
+  );
 
   return {
-    web: new Elysia({ name: "ai.web" }).use(billing.web).use(modelSurfaces.web),
-    backend: backend.use(modelSurfaces.backend),
+    backend: chatRoute({ callers, open }),
+    lateRoutes: {
+      web: [...billing.lateRoutes.web, async () => (await modelSurfaces()).web],
+      backend: [
+        ...billing.lateRoutes.backend,
+        async () =>
+          (await import("./models/model-info-routes.ts")).modelInfoRoutes({
+            candidates,
+            catalogue,
+            health,
+            providers,
+            registry,
+          }),
+        async () => (await modelSurfaces()).backend,
+      ],
+    },
     rateLimitRules: { ai: { rates: [perMinute(120)], deferred: true } },
     // Keys of OpenRouter, OpenAI and Anthropic, of Groq, and of Google.
     secretPatterns: createLogPatterns(registry),
@@ -228,8 +239,17 @@ export const ai = plugin("ai", (host) => {
       isOffered: catalogue.isOffered,
       /** The models in force behind the choices `model_a` and `model_b`. */
       defaultModels: () => settings.models,
-      /** The providers of the operator's keys, for admins. */
-      operatorProviders: createOperatorProviders({ settings, providers, health, catalogue, checkAddress, log }),
+      /** The providers of the operator's keys, for admins. Loaded at the first use. */
+      operatorProviders: once(async () =>
+        (await import("./operator/operator-providers.ts")).createOperatorProviders({
+          settings,
+          providers,
+          health,
+          catalogue,
+          checkAddress,
+          log,
+        }),
+      ),
       /** The kinds of files that a turn's model accepts. Called only for messages with files. */
       inputModalities: async ({ demo, provider, modelId }: TurnModel): Promise<readonly InputModality[]> =>
         demo ? [] : catalogue.inputModalities(provider, modelId),

@@ -6,6 +6,7 @@ import { contextOf, isLocalRequest } from "../../src/kernel/http/request-context
 import { openRoutes } from "../../src/kernel/http/route-guards.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { perHour, perMinute, type RateLimitRules } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { once } from "../../src/kernel/util/cache.ts";
 import { DAY, HOUR, MINUTE } from "../../src/kernel/util/time.ts";
 import { chains } from "../chains/index.ts";
 import { createAccountReclaim } from "./account-reclaim.ts";
@@ -18,34 +19,26 @@ import { createIdentities } from "./identities.ts";
 import { createMails } from "./mails/mails.ts";
 import { createAdminGroups } from "./oauth/admin-groups.ts";
 import { createLinkedAccounts } from "./oauth/linked-accounts.ts";
-import { createOAuth } from "./oauth/oauth.ts";
-import { oauthRoutes } from "./oauth/routes.ts";
 import { createOneTimeLinks } from "./one-time-links.ts";
 import { createHasAccounts, createHomePage, pageRoutes } from "./pages/account-pages.ts";
 import { createPasswordReset } from "./password/password-reset.ts";
 import { createPasswords } from "./password/passwords.ts";
-import { passwordResetRoutes } from "./password/routes.ts";
 import { createPlaceholderAccounts } from "./placeholder-accounts.ts";
 import { requirePlansInUse } from "./plans/plans-in-use.ts";
 import { createSessions } from "./sessions.ts";
 import { createDeletion } from "./settings/account-deletion.ts";
+import { currentUserRoute } from "./settings/current-user-route.ts";
 import { deviceLabel } from "./settings/device-label.ts";
-import { settingsRoutes } from "./settings/routes.ts";
-import { sessionsRoutes } from "./settings/sessions-routes.ts";
 import { createExternalTokens } from "./sign-in/external-tokens.ts";
 import { createReauthenticate } from "./sign-in/reauthentication.ts";
 import { sweepUsedOnceStatement } from "./sign-in/replay-protection.ts";
 import { signInRoutes } from "./sign-in/routes.ts";
 import { createSignIn } from "./sign-in/sign-in.ts";
 import { createEmailVerification } from "./sign-up/email-verification.ts";
-import { emailVerificationRoutes } from "./sign-up/email-verification-routes.ts";
 import { createFirstAdmin } from "./sign-up/first-admin.ts";
-import { signUpRoutes } from "./sign-up/routes.ts";
 import { createSignUpPolicy } from "./sign-up/sign-up-policy.ts";
 import { createTwoFactor } from "./two-factor/two-factor.ts";
 import { createUsers } from "./users.ts";
-import { walletRoutes } from "./wallet/routes.ts";
-import { createWalletProofs } from "./wallet/wallet-proof.ts";
 
 export type { OnAccountReclaim } from "./account-reclaim.ts";
 export type { AccountChange, AuditRecorder } from "./administration/account-audit.ts";
@@ -176,21 +169,16 @@ export const auth = plugin("auth", ({ kernel, use }) => {
 
   const { mainnet } = use(chains);
   const adminGroups = createAdminGroups(services);
-  const oauth = createOAuth(services, adminGroups);
-  const walletProofs = createWalletProofs(kernel, mainnet);
+  const passwordReset = createPasswordReset(services);
+  const oauth = once(async () => (await import("./oauth/oauth.ts")).createOAuth(services, adminGroups));
+  const walletProofs = once(async () => (await import("./wallet/wallet-proof.ts")).createWalletProofs(kernel, mainnet));
   const loadDeviceCells = () => import("./device/device-cells.ts");
   kernel.cells?.answer("device.look", async (text) => (await loadDeviceCells()).look(kernel.database, text));
   kernel.cells?.answer("device.take", async (text) => (await loadDeviceCells()).take(kernel.database, text));
   const web = new Elysia({ name: "auth.web" })
     .use(openRoutes)
-    .use(signUpRoutes(services))
-    .use(emailVerificationRoutes(services))
-    .use(passwordResetRoutes(services, createPasswordReset(services)))
     .use(signInRoutes(services))
-    .use(oauthRoutes(services, oauth))
-    .use(settingsRoutes(services, deletion))
-    .use(sessionsRoutes(services))
-    .use(walletRoutes(services, walletProofs))
+    .use(currentUserRoute(services))
     .use(
       schemaFileRoute({
         path: "/schemas/plans.json",
@@ -207,13 +195,20 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     web,
     lateRoutes: {
       web: [
+        async () => (await import("./sign-up/routes.ts")).signUpRoutes(services),
+        async () => (await import("./sign-up/email-verification-routes.ts")).emailVerificationRoutes(services),
+        async () => (await import("./password/routes.ts")).passwordResetRoutes(services, passwordReset),
+        async () => (await import("./oauth/routes.ts")).oauthRoutes(services, await oauth()),
+        async () => (await import("./wallet/routes.ts")).walletRoutes(services, await walletProofs()),
+        async () => (await import("./settings/routes.ts")).settingsRoutes(services, deletion),
+        async () => (await import("./settings/sessions-routes.ts")).sessionsRoutes(services),
         async () => (await import("./api-keys/routes.ts")).apiKeyRoutes(services),
         async () => (await import("./settings/referral-routes.ts")).referralRoutes(services),
         async () => (await import("./two-factor/routes.ts")).twoFactorRoutes(services),
         async () =>
           (await import("./sign-in-methods/routes.ts")).signInMethodRoutes(services, {
-            oauth,
-            walletProofs,
+            oauth: await oauth(),
+            walletProofs: await walletProofs(),
             chainId: mainnet.id,
           }),
         async () => {

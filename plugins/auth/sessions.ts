@@ -2,7 +2,7 @@
 // bounded cache.
 import { and, desc, eq, gt, lte, ne, notInArray, type SQL, sql } from "drizzle-orm";
 import { withoutMark } from "../../src/kernel/cells/marks.ts";
-import { GuardFailed, guard, type Statement, statement } from "../../src/kernel/database/database.ts";
+import { GuardFailed, guard, preparedQuery, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { AppError, unauthorized } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
@@ -102,11 +102,12 @@ export function createSessions({ database, config, vault, log, marks }: Deps): S
   const cookieAttributes = `Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
   const cache = ownsDatabase({ config, database }) ? new Map<string, Session>() : undefined;
   const listeners: ((sessionId: string) => void)[] = [];
-  const selectById = database.drizzle
-    .select()
-    .from(authSessions)
-    .where(eq(authSessions.id, sql.placeholder("id")))
-    .prepare();
+  const selectById = preparedQuery(() =>
+    database.drizzle
+      .select()
+      .from(authSessions)
+      .where(eq(authSessions.id, sql.placeholder("id"))),
+  );
 
   let token: Promise<SessionToken> | undefined;
   const sessionToken = () => {

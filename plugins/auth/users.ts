@@ -4,7 +4,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import { NameTaken, usingNames } from "../../src/kernel/cells/cells.ts";
 import { LABEL_ALPHABET, REFERRAL_CODE_LENGTH } from "../../src/kernel/cells/marks.ts";
-import { isUniqueViolation, type Statement, statement } from "../../src/kernel/database/database.ts";
+import { isUniqueViolation, preparedQuery, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
 import { emailName } from "./cells/account-names.ts";
@@ -121,15 +121,9 @@ export function createUsers({
   const cache = ownsDatabase({ config, database }) ? new Map<string, User>() : undefined;
   const select = () =>
     database.drizzle.select().from(users).leftJoin(subscriptions, eq(subscriptions.userId, users.id));
-  const selectById = select()
-    .where(eq(users.id, sql.placeholder("id")))
-    .prepare();
-  const selectByEmail = select()
-    .where(eq(users.email, sql.placeholder("email")))
-    .prepare();
-  const selectByReferralCode = select()
-    .where(eq(users.referralCode, sql.placeholder("code")))
-    .prepare();
+  const selectById = preparedQuery(() => select().where(eq(users.id, sql.placeholder("id"))));
+  const selectByEmail = preparedQuery(() => select().where(eq(users.email, sql.placeholder("email"))));
+  const selectByReferralCode = preparedQuery(() => select().where(eq(users.referralCode, sql.placeholder("code"))));
 
   type Row = Awaited<ReturnType<typeof selectById.execute>>[number];
   cells?.registerNames("email", async (email) => (await selectByEmail.execute({ email })).length > 0);

@@ -1,19 +1,18 @@
 // Connects and disconnects bots: stores a token whose platform has confirmed it, and unregisters webhooks.
-import type { ReceiveMode } from "../../channels/definition.ts";
 import type { ChannelId } from "../../channels/port.ts";
-import { channelDefinition, isChannelId } from "../../channels/registry.ts";
+import { isChannelId } from "../../channels/registry.ts";
 import { type Name, usingNames } from "../../src/kernel/cells/cells.ts";
 import type { Statement } from "../../src/kernel/database/database.ts";
-import { AppError, notFound } from "../../src/kernel/errors.ts";
+import { AppError } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { KeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
-import { type AgentStatus, agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
+import { agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import { type CallerCredential, credentialStillValidStatements, toUnauthorized } from "../auth/index.ts";
 import type { Pairings } from "./access/pairings.ts";
 import type { Adapters } from "./adapters.ts";
 import type { ChannelQuota } from "./channel-quota.ts";
-import type { ConnectionStatus } from "./connections/connection-states.ts";
-import type { Connection, ConnectionStore } from "./connections/connection-store.ts";
+import type { ChannelState, ChannelStates } from "./channel-states.ts";
+import type { ConnectionStore } from "./connections/connection-store.ts";
 import type { OpenConnection, OpenConnections } from "./connections/open-connections.ts";
 import type { Supervisor } from "./connections/supervisor.ts";
 import { type SubmittedCredentials, secretValues, toTokenText } from "./submitted-credentials.ts";
@@ -25,32 +24,12 @@ import {
   type VerifiedToken,
 } from "./token-checks.ts";
 
-/** A connection as shown to its owner. */
-export interface ChannelState extends ConnectionStatus {
-  channel: ChannelId;
-  bot: { id: string; username: string };
-  mode: ReceiveMode;
-  /** The platform's id of the bot's owner. */
-  ownerId: string | null;
-}
-
 export interface ConnectRequest extends SubmittedCredentials {
   /** The owner's id on the platform; if left out, the earlier one stays. */
   ownerId?: string | undefined;
 }
 
-export interface ChannelService extends ChannelQuota {
-  /** The channels on which an agent has a bot, from the database. */
-  listChannelIds(agentId: string): Promise<ChannelId[]>;
-  list(agentId: string): Promise<ChannelState[]>;
-  /** The channels of many agents, by agent; agents without one are left out. */
-  listOfAgents(
-    agents: readonly { id: string; status: AgentStatus }[],
-  ): Promise<ReadonlyMap<string, readonly ChannelState[]>>;
-  /** The agents, of all accounts, with a connection that this process has given up. */
-  failedAgents(): string[];
-  /** One of an agent's channels; 404 `CHANNEL_NOT_CONNECTED`. */
-  get(agentId: string, channel: ChannelId): Promise<ChannelState>;
+export interface ChannelService extends ChannelQuota, ChannelStates {
   /** Asks the platform which bot a token belongs to, and stores nothing; the errors of `connect`. */
   checkToken(userId: string, agentId: string, channel: ChannelId, token: string): Promise<CheckedToken>;
   /**
@@ -112,6 +91,7 @@ interface Deps extends Pick<Kernel, "database" | "log" | "cells" | "audit"> {
   adapters: Adapters;
   connections: ConnectionStore;
   quota: ChannelQuota;
+  states: ChannelStates;
   openConnections: OpenConnections;
   pairings: Pairings;
   supervisor: Supervisor;
@@ -125,6 +105,7 @@ export function createChannelService(deps: Deps): ChannelService {
     adapters,
     connections,
     quota,
+    states,
     openConnections,
     pairings,
     supervisor,
@@ -171,14 +152,6 @@ export function createChannelService(deps: Deps): ChannelService {
     }
   }
 
-  const stateOf = (connection: Connection, isStopped: boolean): ChannelState => ({
-    channel: connection.channel,
-    bot: { id: connection.botId, username: connection.botUsername },
-    mode: adapters.get(connection.channel).mode,
-    ownerId: connection.ownerId,
-    ...supervisor.statusOf(connection, isStopped),
-  });
-
   /** Releases a bot: unregisters its webhook, if it has one, and drops its state. A failure is only logged. */
   async function releaseBot(openConnection: OpenConnection | undefined): Promise<void> {
     if (!openConnection) return;
@@ -189,17 +162,6 @@ export function createChannelService(deps: Deps): ChannelService {
       log.debug("unregistering a webhook failed", { agentId: binding.agentId, error });
     }
     adapter.forget(binding);
-  }
-
-  async function list(agentId: string): Promise<ChannelState[]> {
-    const [agent, rows] = await Promise.all([agents.find(agentId), connections.list(agentId)]);
-    return rows.map((row) => stateOf(row, agent?.status === "stopped"));
-  }
-
-  async function get(agentId: string, channel: ChannelId): Promise<ChannelState> {
-    const state = (await list(agentId)).find((one) => one.channel === channel);
-    if (state) return state;
-    throw notFound(`This agent is not connected to ${channelDefinition(channel).label}.`, "CHANNEL_NOT_CONNECTED");
   }
 
   async function connect(
@@ -228,6 +190,7 @@ export function createChannelService(deps: Deps): ChannelService {
 
   return {
     ...quota,
+    ...states,
     verifyTokens: tokens.verify,
     toInUseError: connections.toInUseError,
     usingBots: (verified, write) => usingNames(cells, verified.map(botName), write),
@@ -253,26 +216,11 @@ export function createChannelService(deps: Deps): ChannelService {
       ];
     },
 
-    listChannelIds: async (agentId) => (await connections.list(agentId)).map(({ channel }) => channel),
-    list,
-
-    async listOfAgents(listed) {
-      const stopped = new Set(listed.flatMap(({ id, status }) => (status === "stopped" ? [id] : [])));
-      const rows = await connections.listOfAgents(listed.map(({ id }) => id));
-      return Map.groupBy(
-        rows.map((row) => ({ agentId: row.agentId, ...stateOf(row, stopped.has(row.agentId)) })),
-        ({ agentId }) => agentId,
-      );
-    },
-    failedAgents: supervisor.failedAgents,
-
-    get,
-
     checkToken: tokens.check,
 
     async retry(agentId, channel) {
       const isTried = await inAgentQueue(agentId, async () => {
-        const before = await get(agentId, channel);
+        const before = await states.get(agentId, channel);
         const refusal = RETRY_REFUSALS[before.problem ?? ""];
         if (refusal) throw new AppError(409, ...refusal);
         if (before.state !== "backing_off") return false;
@@ -281,12 +229,12 @@ export function createChannelService(deps: Deps): ChannelService {
         return true;
       });
       if (isTried) await supervisor.waitForFirstOutcome(agentId, channel);
-      return get(agentId, channel);
+      return states.get(agentId, channel);
     },
 
     async connect(caller, id, channel, request) {
       await connect(caller, id, channel, request);
-      const state = (await list(id)).find((one) => one.channel === channel);
+      const state = (await states.list(id)).find((one) => one.channel === channel);
       if (!state) throw new AppError(409, "CHANNEL_GONE", "The channel was disconnected as soon as it was connected.");
       return state;
     },

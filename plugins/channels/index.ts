@@ -19,31 +19,32 @@ import { createOwnerCommands } from "./access/owner-commands.ts";
 import { createPairingApproval } from "./access/pairing-approval.ts";
 import { createPairings } from "./access/pairings.ts";
 import { createAdapters } from "./adapters.ts";
-import { backendRoutes } from "./backend-routes.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { createChannelQuota } from "./channel-quota.ts";
 import { createChannelService } from "./channel-service.ts";
+import { createChannelStates } from "./channel-states.ts";
 import { createConnectionLoop } from "./connections/connection-loop.ts";
 import { type ConnectionState, createConnectionStates } from "./connections/connection-states.ts";
 import { createConnectionStore } from "./connections/connection-store.ts";
 import { createFleetConnections } from "./connections/fleet-connections.ts";
-import { createIncomingWebhooks } from "./connections/incoming-webhooks.ts";
 import { createOpenConnections } from "./connections/open-connections.ts";
 import { createOwnerNotices } from "./connections/owner-notices.ts";
 import { createResumePoints } from "./connections/resume-points.ts";
 import { createSupervisor } from "./connections/supervisor.ts";
 import { createTokenAttempts } from "./connections/token-attempts.ts";
-import { createWebhookUrls } from "./connections/webhook-urls.ts";
 import { createOutgoingFiles } from "./delivery/outgoing-files.ts";
 import { createPlatformHooks } from "./delivery/reply-delivery.ts";
 import { createReplyPreviews } from "./delivery/reply-previews.ts";
-import { webRoutes } from "./web-routes.ts";
+import { createIncomingWebhooks } from "./webhooks/incoming-webhooks.ts";
+import { webhookRoutes } from "./webhooks/webhook-routes.ts";
+import { createWebhookUrls } from "./webhooks/webhook-urls.ts";
 
 export type { ChannelId } from "../../channels/port.ts";
 export { parseOwnerId } from "./access/owner-id.ts";
-export type { ChannelState, ConnectRequest } from "./channel-service.ts";
+export type { ConnectRequest } from "./channel-service.ts";
+export type { ChannelState } from "./channel-states.ts";
+export { CONNECT_ERRORS } from "./connections/connect-errors.ts";
 export type { FleetConnection, FleetFilter, FleetState } from "./connections/fleet-connections.ts";
-export { CONNECT_ERRORS } from "./model.ts";
 export type { SubmittedToken, VerifiedToken } from "./token-checks.ts";
 
 export const channels = plugin("channels", (host) => {
@@ -105,6 +106,7 @@ export const channels = plugin("channels", (host) => {
       isAdmin: administration.isAdmin,
       plans: kernel.config.of(planSettings).table,
     }),
+    states: createChannelStates({ agents: agentService, adapters, connections, supervisor }),
     openConnections,
     pairings,
     supervisor,
@@ -190,13 +192,14 @@ export const channels = plugin("channels", (host) => {
     // The last segment of a webhook URL can be the only proof of who posts.
     secretPaths: [/^((?:\/api)?\/hooks\/[^/]*)\/.*/],
     secretPatterns: channelDefinitions().map(({ tokenLogPattern }) => tokenLogPattern),
-    web: webRoutes({ ...kernel, identities, guards, adapters, incomingWebhooks }),
-    backend: backendRoutes({ identities, guards, channels: service, incomingWebhooks, tokenAttempts }),
+    ...webhookRoutes({ identities, incomingWebhooks }),
     lateRoutes: {
       web: [
+        async () => (await import("./web-routes.ts")).webRoutes({ ...kernel, identities, guards, adapters }),
         async () => (await import("./access/access-web-routes.ts")).accessWebRoutes({ ...kernel, identities, guards }),
       ],
       backend: [
+        async () => (await import("./backend-routes.ts")).backendRoutes({ guards, channels: service, tokenAttempts }),
         async () =>
           (await import("./access/access-backend-routes.ts")).accessBackendRoutes({
             guards,

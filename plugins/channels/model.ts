@@ -3,8 +3,7 @@ import { t } from "elysia";
 import type { ChannelDefinition, ReceiveMode } from "../../channels/definition.ts";
 import type { ChannelId } from "../../channels/port.ts";
 import { channelDefinition } from "../../channels/registry.ts";
-import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
-import type { ChannelState } from "./channel-service.ts";
+import type { ChannelState } from "./channel-states.ts";
 import { MAX_TOKEN_LENGTH } from "./submitted-credentials.ts";
 import type { CheckedToken } from "./token-checks.ts";
 
@@ -26,33 +25,10 @@ const state = t.String({
 });
 const iso = { description: "ISO 8601" };
 
-/** The errors of connecting a bot, for the API document. */
-export const CONNECT_ERRORS = {
-  400: "INVALID_CHANNEL_TOKEN",
-  409: ["CHANNEL_IN_USE", "OPERATION_IN_PROGRESS"],
-  429: ["CHANNEL_LIMIT_REACHED"],
-  502: "CHANNEL_UNREACHABLE",
-};
-
 /** The description of connecting, for the API document. */
 export const TOKEN_LIMIT_DESCRIPTION =
   "The token is checked with its platform first. Tokens that a platform refuses are counted by the rule `provision`, for the " +
   "caller's account and address: after too many, this answers 429 `RATE_LIMITED` until `Retry-After`. Good ones are not counted.";
-
-/** Describes the route for posts, whose form each platform defines. */
-export const webhookPostDetail = {
-  ...documentGuard([]),
-  ...documentErrors({ 401: "UNAUTHORIZED", 404: "NOT_FOUND", 409: "AGENT_STOPPED" }),
-  requestBody: { description: "The platform's own form", content: { "application/json": { schema: {} } } },
-  responses: { 200: { description: "Received; the platform reads only the status" } },
-};
-
-/** Describes the route by which platforms verify an address. */
-export const webhookVerificationDetail = {
-  ...documentGuard([]),
-  ...documentErrors({ 401: "UNAUTHORIZED", 404: "NOT_FOUND", 409: "AGENT_STOPPED" }),
-  responses: { 200: { description: "The platform's challenge, as text" } },
-};
 
 const token = t.Optional(
   t.String({

@@ -10,14 +10,12 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { type Adapters, requireChannelId } from "./adapters.ts";
-import { appWebhookRoutes } from "./app-webhook-routes.ts";
-import type { IncomingWebhooks } from "./connections/incoming-webhooks.ts";
+import { CONNECT_ERRORS } from "./connections/connect-errors.ts";
 import {
   CHECK_ACTION,
   CHECK_DESCRIPTION,
   CHECK_ERRORS,
   CONNECT_ACTION,
-  CONNECT_ERRORS,
   catalogue,
   channelItem,
   channelList,
@@ -30,8 +28,6 @@ import {
   RETRY_ERRORS,
   TOKEN_LIMIT_DESCRIPTION,
   toCatalogueItem,
-  webhookPostDetail,
-  webhookVerificationDetail,
 } from "./model.ts";
 
 /** Headers of a 429 that are forwarded: the backend counts refused tokens. */
@@ -43,10 +39,9 @@ interface Deps {
   identities: ServiceOf<typeof auth>["identities"];
   guards: ServiceOf<typeof agentsPlugin>["guards"];
   adapters: Adapters;
-  incomingWebhooks: IncomingWebhooks;
 }
 
-export function webRoutes({ config, backend, identities, guards, adapters, incomingWebhooks }: Deps) {
+export function webRoutes({ config, backend, identities, guards, adapters }: Deps) {
   const detail = { tags: ["Channels"] };
   const reading = { ownAgent: { scope: "read" as const, kind: "data" as const } };
   const writing = { ownAgent: { scope: "write" as const, kind: "data" as const } };
@@ -71,142 +66,110 @@ export function webRoutes({ config, backend, identities, guards, adapters, incom
   }
   const channelPath = ({ channel }: { channel: string }, rest = "") => `/${requireChannelId(channel)}${rest}`;
 
-  return (
-    new Elysia({ name: "channels.web" })
-      .use(identities.guards)
-      .use(guards)
-      .use(appWebhookRoutes())
-      // No guard and no schema: the address and the headers prove the sender, and the adapter parses the body.
-      .post(
-        "/hooks/:channel/:callbackId",
-        ({ request, params }) => incomingWebhooks.receiveOrForward(request, params.channel, params.callbackId),
-        {
-          parse: "none",
-          detail: {
-            ...detail,
-            ...webhookPostDetail,
-            summary: "Receive a platform's post for a bot",
-            description:
-              "Each bot has its own address. The post's signature is checked against the secret of the bot; what it holds becomes a message for the agent.",
-            operationId: "receiveBotPost",
-          },
-        },
-      )
-      .get(
-        "/hooks/:channel/:callbackId",
-        ({ request, params }) => incomingWebhooks.receiveOrForward(request, params.channel, params.callbackId),
-        {
-          detail: {
-            ...detail,
-            ...webhookVerificationDetail,
-            summary: "Answer a platform's verification of an address",
-            description: "Returns the platform's challenge if the token that it sends is that of the bot.",
-            operationId: "verifyBotAddress",
-          },
-        },
-      )
-      .get(
-        "/api/channels",
-        () => {
-          const items = channelDefinitions().map((definition) =>
-            toCatalogueItem(definition, adapters.get(definition.id).mode, config.baseUrl),
-          );
-          return { channels: items, count: items.length };
-        },
-        {
-          signedIn: "read",
-          response: { 200: catalogue },
-          detail: {
-            ...detail,
-            summary: "List the channels that agents can be connected to",
-            description:
-              "The messaging platforms that this service has, each with what it needs and a guide to its bots.",
-          },
-        },
-      )
-      .get("/api/agents/:id/channels", (context) => forward(context, ""), {
-        ...reading,
-        response: { 200: channelList },
+  return new Elysia({ name: "channels.web" })
+    .use(identities.guards)
+    .use(guards)
+    .get(
+      "/api/channels",
+      () => {
+        const items = channelDefinitions().map((definition) =>
+          toCatalogueItem(definition, adapters.get(definition.id).mode, config.baseUrl),
+        );
+        return { channels: items, count: items.length };
+      },
+      {
+        signedIn: "read",
+        response: { 200: catalogue },
         detail: {
           ...detail,
-          summary: "List an agent's channels with their states",
+          summary: "List the channels that agents can be connected to",
           description:
-            "For each connected channel: the bot, whether it is connected now, and the last error of a connection.",
-          ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
+            "The messaging platforms that this service has, each with what it needs and a guide to its bots.",
         },
-      })
-      .get("/api/agents/:id/channels/:channel", (context) => forward(context, channelPath(context.params)), {
-        ...reading,
+      },
+    )
+    .get("/api/agents/:id/channels", (context) => forward(context, ""), {
+      ...reading,
+      response: { 200: channelList },
+      detail: {
+        ...detail,
+        summary: "List an agent's channels with their states",
+        description:
+          "For each connected channel: the bot, whether it is connected now, and the last error of a connection.",
+        ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
+      },
+    })
+    .get("/api/agents/:id/channels/:channel", (context) => forward(context, channelPath(context.params)), {
+      ...reading,
+      response: { 200: channelItem },
+      detail: {
+        ...detail,
+        summary: "Get one of an agent's channels with its state",
+        description: "The bot, its connection, and the last error of a connection.",
+        ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"], 502: "BACKEND_UNAVAILABLE" }),
+      },
+    })
+    .put("/api/agents/:id/channels/:channel", (context) => forward(context, channelPath(context.params)), {
+      ...writing,
+      body: connectBody,
+      response: { 200: connectResponse },
+      detail: {
+        ...detail,
+        summary: "Connect a channel: the agent answers as this bot",
+        description: TOKEN_LIMIT_DESCRIPTION,
+        ...documentErrors({
+          ...CONNECT_ERRORS,
+          404: "CHANNEL_NOT_FOUND",
+          502: ["CHANNEL_UNREACHABLE", "BACKEND_UNAVAILABLE"],
+        }),
+      },
+    })
+    .delete("/api/agents/:id/channels/:channel", (context) => forward(context, channelPath(context.params)), {
+      ...writing,
+      response: { 200: disconnectResponse },
+      detail: {
+        ...detail,
+        summary: "Disconnect a channel and forget its token",
+        description: "The bot stops answering at once.",
+        ...documentErrors({
+          404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"],
+          409: "OPERATION_IN_PROGRESS",
+          502: "BACKEND_UNAVAILABLE",
+        }),
+      },
+    })
+    .post(
+      "/api/agents/:id/channels/:channel/check",
+      (context) => forward(context, channelPath(context.params, "/check"), CHECK_ACTION),
+      {
+        ...writing,
+        body: checkBody,
+        response: { 200: checkResponse },
+        detail: {
+          ...detail,
+          summary: "Ask the platform which bot a token belongs to, without storing it",
+          description: CHECK_DESCRIPTION,
+          ...documentErrors({
+            ...CHECK_ERRORS,
+            404: "CHANNEL_NOT_FOUND",
+            502: [CHECK_ERRORS[502], "BACKEND_UNAVAILABLE"],
+          }),
+        },
+      },
+    )
+    .post(
+      "/api/agents/:id/channels/:channel/retry",
+      (context) => forward(context, channelPath(context.params, "/retry")),
+      {
+        ...writing,
         response: { 200: channelItem },
         detail: {
           ...detail,
-          summary: "Get one of an agent's channels with its state",
-          description: "The bot, its connection, and the last error of a connection.",
-          ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"], 502: "BACKEND_UNAVAILABLE" }),
+          summary: "Try now to connect a bot that waits for its next try",
+          description:
+            "A bot whose connection failed is tried again with growing delays; this tries it without waiting.",
+          ...documentErrors({ ...RETRY_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
         },
-      })
-      .put("/api/agents/:id/channels/:channel", (context) => forward(context, channelPath(context.params)), {
-        ...writing,
-        body: connectBody,
-        response: { 200: connectResponse },
-        detail: {
-          ...detail,
-          summary: "Connect a channel: the agent answers as this bot",
-          description: TOKEN_LIMIT_DESCRIPTION,
-          ...documentErrors({
-            ...CONNECT_ERRORS,
-            404: "CHANNEL_NOT_FOUND",
-            502: ["CHANNEL_UNREACHABLE", "BACKEND_UNAVAILABLE"],
-          }),
-        },
-      })
-      .delete("/api/agents/:id/channels/:channel", (context) => forward(context, channelPath(context.params)), {
-        ...writing,
-        response: { 200: disconnectResponse },
-        detail: {
-          ...detail,
-          summary: "Disconnect a channel and forget its token",
-          description: "The bot stops answering at once.",
-          ...documentErrors({
-            404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"],
-            409: "OPERATION_IN_PROGRESS",
-            502: "BACKEND_UNAVAILABLE",
-          }),
-        },
-      })
-      .post(
-        "/api/agents/:id/channels/:channel/check",
-        (context) => forward(context, channelPath(context.params, "/check"), CHECK_ACTION),
-        {
-          ...writing,
-          body: checkBody,
-          response: { 200: checkResponse },
-          detail: {
-            ...detail,
-            summary: "Ask the platform which bot a token belongs to, without storing it",
-            description: CHECK_DESCRIPTION,
-            ...documentErrors({
-              ...CHECK_ERRORS,
-              404: "CHANNEL_NOT_FOUND",
-              502: [CHECK_ERRORS[502], "BACKEND_UNAVAILABLE"],
-            }),
-          },
-        },
-      )
-      .post(
-        "/api/agents/:id/channels/:channel/retry",
-        (context) => forward(context, channelPath(context.params, "/retry")),
-        {
-          ...writing,
-          response: { 200: channelItem },
-          detail: {
-            ...detail,
-            summary: "Try now to connect a bot that waits for its next try",
-            description:
-              "A bot whose connection failed is tried again with growing delays; this tries it without waiting.",
-            ...documentErrors({ ...RETRY_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
-          },
-        },
-      )
-  );
+      },
+    );
 }

@@ -1,5 +1,6 @@
 // The fleet plugin: what admins see of the whole instance, and what they may do to it. It reads the tables of the plugins
 // that it reports on, and writes none of them.
+import { lateCommands } from "../../src/kernel/late-commands.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { once } from "../../src/kernel/util/cache.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
@@ -19,8 +20,6 @@ import { dayOf } from "./reports/days.ts";
 
 export type { SettingsReport } from "./instance/settings-report.ts";
 export type { LiveSnapshot } from "./live-snapshot.ts";
-
-type CommandArgs = Readonly<Record<string, string>>;
 
 /** Days that are summed in advance: the reports that open first show a month. */
 const SUMMED_DAYS = 32;
@@ -82,11 +81,10 @@ export const fleet = plugin("fleet", (host) => {
       listenToCopy: backups.listenToCopy,
       figures,
       /** Over the control socket: for `berth top`, and `berth agent …`. */
-      commands: {
-        "fleet.live": async () => (await routes()).live(),
-        "agent.freeze": async (args: CommandArgs) => (await routes()).commands["agent.freeze"](args),
-        "agent.unfreeze": async (args: CommandArgs) => (await routes()).commands["agent.unfreeze"](args),
-      },
+      commands: lateCommands(["fleet.live", "agent.freeze", "agent.unfreeze"], async () => {
+        const { live, commands } = await routes();
+        return { "fleet.live": live, ...commands };
+      }),
     },
     lateRoutes: { web: [async () => (await routes()).web], backend: [async () => (await routes()).backend] },
     check: backups.check,

@@ -3,7 +3,6 @@ import { ownsDatabase, plugin } from "../../src/kernel/plugin.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
-import { backendRoutes } from "./backend-routes.ts";
 import { createCredentialCheck } from "./credential-check.ts";
 import { createGatewaySockets } from "./gateway-sockets.ts";
 import { createGatewayTokens } from "./gateway-tokens.ts";
@@ -11,7 +10,6 @@ import { createLogTail } from "./log-tail.ts";
 import { createSocketAuthentication } from "./socket-authentication.ts";
 import { createSocketChat } from "./socket-chat.ts";
 import { socketDocumentation } from "./socket-documentation.ts";
-import { webRoutes } from "./web-routes.ts";
 
 const ROTATE_TOKENS = "gateway.strangers-out";
 
@@ -42,8 +40,10 @@ export const gateway = plugin("gateway", (host) => {
 
   return {
     service: {},
-    web: webRoutes(deps),
-    backend: backendRoutes(deps),
+    lateRoutes: {
+      web: [async () => (await import("./web-routes.ts")).webRoutes(deps)],
+      backend: [async () => (await import("./backend-routes.ts")).backendRoutes(deps)],
+    },
     sockets: [sockets.route],
     documentedPaths: socketDocumentation,
     securitySchemes: {

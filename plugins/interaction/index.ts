@@ -1,5 +1,4 @@
 // Interaction: routes by which people and programs talk to their agent, and by which the web changes it on the backend.
-import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
@@ -9,8 +8,6 @@ import { runtime } from "../runtime/index.ts";
 import { skills } from "../skills/index.ts";
 import { createAgentActions } from "./agent-actions.ts";
 import { createAgentViews } from "./agent-views.ts";
-import { backendRoutes } from "./backend-routes.ts";
-import { credentialRoutes } from "./credential-routes.ts";
 import { webRoutes } from "./web-routes.ts";
 
 export const interaction = plugin("interaction", (host) => {
@@ -25,9 +22,10 @@ export const interaction = plugin("interaction", (host) => {
   const actions = createAgentActions({ ...host.kernel, ...services });
   return {
     service: {},
-    web: new Elysia({ name: "interaction.all" })
-      .use(webRoutes({ ...services, ...actions, views: createAgentViews(services) }))
-      .use(credentialRoutes({ ...host.kernel, ...services })),
-    backend: backendRoutes(services),
+    web: webRoutes({ ...services, ...actions, views: createAgentViews(services) }),
+    lateRoutes: {
+      web: [async () => (await import("./credential-routes.ts")).credentialRoutes({ ...host.kernel, ...services })],
+      backend: [async () => (await import("./backend-routes.ts")).backendRoutes(services)],
+    },
   };
 });

@@ -1,5 +1,7 @@
 // The plugin of the agents' life cycle: operations from start to reset-memory, retries, backups, export and import.
+import { lateCommands } from "../../src/kernel/late-commands.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { once } from "../../src/kernel/util/cache.ts";
 import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import { agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
@@ -8,8 +10,7 @@ import { channels } from "../channels/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { createAgentBackups } from "./backups/agent-backups.ts";
 import { createHealthCheck } from "./health-check.ts";
-import { createImportCommands } from "./import-export/import-commands.ts";
-import { createImportExport } from "./import-export/import-export.ts";
+import type { ImportExport } from "./import-export/import-export.ts";
 import { createModelRepair } from "./model-repair.ts";
 import { createOperations } from "./operations.ts";
 import { stopAgentsWithOwner } from "./owner-account.ts";
@@ -27,7 +28,7 @@ export const lifecycle = plugin("lifecycle", (host) => {
   const agentService = host.use(agents);
   const runtimeService = host.use(runtime);
   const aiService = host.use(ai);
-  const importExport = createImportExport(host);
+  const importExport = once(async () => (await import("./import-export/import-export.ts")).createImportExport(host));
 
   const backups = createAgentBackups(host);
 
@@ -58,13 +59,16 @@ export const lifecycle = plugin("lifecycle", (host) => {
   return {
     service: {
       /** The commands of the operator, by name. */
-      commands: createImportCommands({
-        role: kernel.config.role,
-        administration: authService.administration,
-        importExport,
-      }),
+      commands: lateCommands(["agent.import-preview", "agent.import"], async () =>
+        (await import("./import-export/import-commands.ts")).createImportCommands({
+          role: kernel.config.role,
+          administration: authService.administration,
+          importExport: await importExport(),
+        }),
+      ),
       carry: runtimes.register,
-      exportAgent: importExport.exportAgent,
+      exportAgent: async (...given: Parameters<ImportExport["exportAgent"]>) =>
+        (await importExport()).exportAgent(...given),
       writeBackup: (agentId: string) => backups.write(agentId),
       removeBackupsSince: backups.removeSince,
       stop: operations.stop,
@@ -101,7 +105,7 @@ export const lifecycle = plugin("lifecycle", (host) => {
           (await import("./import-export/import-export-routes.ts")).importBackendRoutes({
             identities,
             agents: agentService,
-            importExport,
+            importExport: await importExport(),
           }),
       ],
     },

@@ -19,7 +19,7 @@ export const modelProviders = plugin("model-providers", (host) => {
           (await import("./backend-routes.ts")).backendRoutes({
             authService,
             audit: auditStatement,
-            operatorProviders,
+            operatorProviders: await operatorProviders(),
             limits,
           }),
       ],

@@ -1,8 +1,8 @@
 // The privacy plugin: deletes what is old, and gives out or erases a person's data, for operators by commands and for owners by routes.
+import { lateCommands } from "../../src/kernel/late-commands.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { once } from "../../src/kernel/util/cache.ts";
 import { HOUR } from "../../src/kernel/util/time.ts";
-import type { Command } from "../admin/index.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { backupSettings } from "../fleet/settings.ts";
@@ -12,7 +12,6 @@ import { skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
 import { ERASE_JOB, SCRUB_JOB } from "./jobs.ts";
 import { SUBJECTS } from "./person/sealed-subject.ts";
-import { createPruneCommands } from "./prune-commands.ts";
 
 export type { Receipt } from "./person/receipt.ts";
 export type { KeptReport, PruneReport, PruneSlice } from "./prune-commands.ts";
@@ -38,11 +37,6 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
       isStarted: () => isStarted,
     }),
   );
-  const command =
-    (name: string): Command =>
-    async (args) =>
-      (await people()).run(name, args);
-
   kernel.keyRotation.registerColumn(SUBJECTS);
   kernel.keyRotation.register("list of erasures", {
     reseal: async () => (await people()).reseal(),
@@ -58,11 +52,13 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
   return {
     service: {
       commands: {
-        ...createPruneCommands(kernel),
-        "person.erase": command("person.erase"),
-        "person.export": command("person.export"),
-        "person.verify": command("person.verify"),
-        "person.reapply": command("person.reapply"),
+        ...lateCommands(["prune.report", "prune.compact", "prune.slice"], async () =>
+          (await import("./prune-commands.ts")).createPruneCommands(kernel),
+        ),
+        ...lateCommands(
+          ["person.erase", "person.export", "person.verify", "person.reapply"],
+          async () => (await people()).commands,
+        ),
       },
     },
     lateRoutes: {

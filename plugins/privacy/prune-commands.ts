@@ -3,7 +3,6 @@ import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import type { KeptKind, Measured } from "../../src/kernel/retention/kept-kind.ts";
 import { DAY, SECOND } from "../../src/kernel/util/time.ts";
-import type { Commands } from "../admin/index.ts";
 
 /** A kind of data as the operator sees it. */
 export interface KeptReport extends Measured {
@@ -29,13 +28,11 @@ export interface PruneSlice {
   done: boolean;
 }
 
+type Args = Readonly<Record<string, string>>;
+
 const SLICE_MS = 2 * SECOND;
 
-export function createPruneCommands({
-  retention,
-  database,
-  audit,
-}: Pick<Kernel, "retention" | "database" | "audit">): Commands {
+export function createPruneCommands({ retention, database, audit }: Pick<Kernel, "retention" | "database" | "audit">) {
   const record = (action: string, kind: string, details: Readonly<Record<string, unknown>>) =>
     database.write([audit.record({ action, target: { kind: "data", id: kind, name: kind }, details })]);
 
@@ -72,7 +69,7 @@ export function createPruneCommands({
   }
 
   return {
-    async "prune.report"({ kinds = "", olderThan }): Promise<PruneReport> {
+    async "prune.report"({ kinds = "", olderThan }: Args): Promise<PruneReport> {
       const olderThanMs = olderThan === undefined ? undefined : requireAge(olderThan);
       if (olderThanMs !== undefined && kinds !== "") requireSettable(requireKinds(kinds));
       const reports: KeptReport[] = [];
@@ -102,7 +99,7 @@ export function createPruneCommands({
      * Deletes for two seconds. Ended in between, nothing is lost: the next slice goes on. The audit log gets the first slice, if others
      * follow, and the sum of all with the last one; `sofar` is what earlier slices have deleted.
      */
-    async "prune.slice"({ kind: name = "", before = "", sofar = "0" }): Promise<PruneSlice> {
+    async "prune.slice"({ kind: name = "", before = "", sofar = "0" }: Args): Promise<PruneSlice> {
       const [kind] = requireKinds(name);
       const time = Number(before);
       if (!kind || name === "" || !Number.isFinite(time) || before === "")

@@ -7,9 +7,9 @@ import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
 import { streams } from "../streams/index.ts";
+import { claimPageRoute } from "./claim-page-route.ts";
 import { createClaims } from "./claims.ts";
 import { createProvisioning } from "./provisioning.ts";
-import { webRoutes } from "./web-routes.ts";
 
 export const provisioning = plugin("provisioning", (host) => {
   const { kernel } = host;
@@ -29,8 +29,9 @@ export const provisioning = plugin("provisioning", (host) => {
   return {
     rateLimitRules: { provision: { rates: [perMinute(5), perHour(30)] } },
     service,
-    web: webRoutes({ ...kernel, identities }),
+    web: claimPageRoute(),
     lateRoutes: {
+      web: [async () => (await import("./web-routes.ts")).webRoutes({ ...kernel, identities })],
       backend: [
         async () =>
           (await import("./backend-routes.ts")).backendRoutes({ ...kernel, identities, provisioning: service }),

@@ -12,9 +12,8 @@ import { guarded, openRoutes } from "../../src/kernel/http/route-guards.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { providerSettings } from "../ai/settings.ts";
-import { type auth, createAccountPage, type Identity } from "../auth/index.ts";
+import type { auth, Identity } from "../auth/index.ts";
 import { requireAnonymousAllowed } from "./anonymous-caller.ts";
-import claimPage from "./claim.htm" with { type: "text" };
 import {
   CLAIM_ACTION,
   CLAIM_ERRORS,
@@ -129,6 +128,5 @@ export function webRoutes({ cells, config, backend, identities, limits }: Deps) 
           "and its owners on the channels.",
         ...documentErrors({ ...CLAIM_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
       },
-    })
-    .get("/claim", createAccountPage(claimPage, "Claim an agent"), { open: true, detail: { hide: true } });
+    });
 }

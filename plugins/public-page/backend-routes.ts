@@ -1,4 +1,4 @@
-// Defines the backend surface's routes of public pages: they change the settings and answer visitors' messages.
+// Defines the backend surface's route by which the web passes on what visitors of public pages write.
 import { Elysia } from "elysia";
 import { documentReplyOrStream } from "../../src/kernel/http/openapi/event-streams.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
@@ -9,20 +9,17 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { type Agent, agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import { eventStream, type Observer, type runtime, visitorEvent } from "../runtime/index.ts";
-import { parseEmbedOrigins } from "./embed-origins.ts";
-import { reply, settings, settingsBody, VISIT_ERRORS, visitBody } from "./model.ts";
-import type { PublicPageStore } from "./public-page-store.ts";
+import { reply, VISIT_ERRORS, visitBody } from "./model.ts";
 import { toVisitorError } from "./visitor-errors.ts";
 import { createNamedVisits } from "./visits/named-visits.ts";
 
 interface Deps {
   identities: Pick<ServiceOf<typeof auth>["identities"], "authorize">;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "find">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
   runtime: Pick<ServiceOf<typeof runtime>, "chat" | "agentMessages" | "turnEvents">;
-  pageStore: PublicPageStore;
 }
 
-export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) {
+export function backendRoutes({ identities, agents, runtime }: Deps) {
   const answer = createNamedVisits({ runtime });
   const visitedAgents = createRequestMemo<Agent>();
   /** Only the web surface speaks for visitors; its token names the agent. A session or an API key names none: 404. */
@@ -43,50 +40,31 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
   });
 
   const tags = ["Public page"];
-  return new Elysia({ name: "public-page.backend" })
-    .use(agents.guards)
-    .use(visitGuards)
-    .put(
-      "/api/agents/:id/public",
-      ({ agent, body: { embedOrigins, ...body } }) =>
-        pageStore.update(agent.id, { ...body, ...(embedOrigins && { embedOrigins: parseEmbedOrigins(embedOrigins) }) }),
-      {
-        agentCall: "agent.public",
-        body: settingsBody,
-        response: { 200: settings },
-        detail: {
-          tags,
-          summary: "Allow or forbid visitors to talk to an agent at its public address",
-          description: "Forbidden by default. Visitors spend the agent's budget.",
-          operationId: "setPublicPage",
-        },
+  return new Elysia({ name: "public-page.backend" }).use(visitGuards).post(
+    "/api/agents/:id/visits",
+    async ({ agent, body, request }) => {
+      const chat = async (observer: Observer | undefined, signal: AbortSignal) => {
+        try {
+          return await answer({ agent, ...body, id: body.id }, observer, signal);
+        } catch (error) {
+          throw toVisitorError(error);
+        }
+      };
+      if (!acceptsEventStream(request)) return Response.json(await chat(undefined, request.signal));
+      // Tool calls are not shown: which tools an agent has is private to its owner.
+      return eventStream(request.signal, ({ delta }, signal) => chat({ delta, tool: () => undefined }, signal));
+    },
+    {
+      visit: true,
+      body: visitBody,
+      response: { 200: reply },
+      detail: {
+        tags,
+        summary: "Answer a visitor of an agent's public page; only for the web surface",
+        description: "With `accept: text/event-stream` the reply is streamed: delta, reply, error.",
+        ...documentErrors(VISIT_ERRORS),
+        ...documentReplyOrStream(reply, visitorEvent(reply), "The reply"),
       },
-    )
-    .post(
-      "/api/agents/:id/visits",
-      async ({ agent, body, request }) => {
-        const chat = async (observer: Observer | undefined, signal: AbortSignal) => {
-          try {
-            return await answer({ agent, ...body, id: body.id }, observer, signal);
-          } catch (error) {
-            throw toVisitorError(error);
-          }
-        };
-        if (!acceptsEventStream(request)) return Response.json(await chat(undefined, request.signal));
-        // Tool calls are not shown: which tools an agent has is private to its owner.
-        return eventStream(request.signal, ({ delta }, signal) => chat({ delta, tool: () => undefined }, signal));
-      },
-      {
-        visit: true,
-        body: visitBody,
-        response: { 200: reply },
-        detail: {
-          tags,
-          summary: "Answer a visitor of an agent's public page; only for the web surface",
-          description: "With `accept: text/event-stream` the reply is streamed: delta, reply, error.",
-          ...documentErrors(VISIT_ERRORS),
-          ...documentReplyOrStream(reply, visitorEvent(reply), "The reply"),
-        },
-      },
-    );
+    },
+  );
 }

@@ -3,6 +3,7 @@ import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { runtime } from "../runtime/index.ts";
+import { createAgentCards } from "./agent-card.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { publicPageBackupRows } from "./backup-rows.ts";
 import { createPageRenderer } from "./page-renderer.ts";
@@ -22,6 +23,7 @@ export const publicPage = plugin("public-page", (host) => {
   const { identities, users } = host.use(auth);
   const agentService = host.use(agents);
   const pageStore = createPublicPageStore(kernel);
+  const cards = createAgentCards({ users, agents: agentService, pageStore });
   const visitorLimiter = createVisitorLimiter(kernel);
   const visitorMessages = createVisitorMessages({ ...kernel, visitorLimiter });
   return {
@@ -39,15 +41,28 @@ export const publicPage = plugin("public-page", (host) => {
     virtualHost: createVirtualHost(kernel.config),
     web: webRoutes({
       ...kernel,
-      identities,
-      users,
+      cards,
       agents: agentService,
-      pageStore,
       visitorCookies: createVisitorCookies(kernel),
       visitorLimiter,
       visitorMessages,
       pageRenderer: createPageRenderer(kernel.config),
     }),
-    backend: backendRoutes({ identities, agents: agentService, runtime: host.use(runtime), pageStore }),
+    backend: backendRoutes({ identities, agents: agentService, runtime: host.use(runtime) }),
+    lateRoutes: {
+      web: [
+        async () =>
+          (await import("./settings-routes.ts")).settingsWebRoutes({
+            ...kernel,
+            identities,
+            agents: agentService,
+            pageStore,
+            urlOf: cards.urlOf,
+          }),
+      ],
+      backend: [
+        async () => (await import("./settings-routes.ts")).settingsBackendRoutes({ agents: agentService, pageStore }),
+      ],
+    },
   };
 });

@@ -1,11 +1,9 @@
-// Defines the web surface's routes of public pages: the owner's settings, the page itself, and visitors' messages.
+// Defines the web surface's routes of public pages: the page itself, and visitors' messages.
 import { Elysia } from "elysia";
 // Imported by its path, since the package does not export the bundle for browsers.
 import marked from "../../node_modules/marked/lib/marked.umd.js" with { type: "file" };
 import type { Config } from "../../src/kernel/config/config.ts";
 import { forbidden, notFound } from "../../src/kernel/errors.ts";
-import { unwrap } from "../../src/kernel/http/backend/backend-response.ts";
-import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentReplyOrStream } from "../../src/kernel/http/openapi/event-streams.ts";
 import { documentErrors, documentGuard, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
@@ -16,27 +14,19 @@ import { createCompressedAsset } from "../../src/kernel/pages/compressed-asset.t
 import { languageOf } from "../../src/kernel/pages/language.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
-import type { auth } from "../auth/index.ts";
 import { visitorEvent } from "../runtime/index.ts";
-import { createAgentCards } from "./agent-card.ts";
-import type { backendRoutes } from "./backend-routes.ts";
-import { card, messageBody, reply, settingsBody, settingsWithUrl, VISIT_ERRORS } from "./model.ts";
+import type { AgentCards } from "./agent-card.ts";
+import { card, messageBody, reply, VISIT_ERRORS } from "./model.ts";
 import { MARKDOWN_FILE, type PageRenderer } from "./page-renderer.ts";
-import type { PublicPageStore } from "./public-page-store.ts";
 import type { Visitor, VisitorCookies } from "./visitor-cookies.ts";
 import type { VisitorLimiter } from "./visitor-limiter.ts";
 import type { VisitorMessage, VisitorMessages } from "./visitor-messages.ts";
 
-type Accounts = ServiceOf<typeof auth>;
-
 interface Deps {
   config: Config;
-  backend: BackendTransport;
   idempotency: Idempotency;
-  identities: Accounts["identities"];
-  users: Pick<Accounts["users"], "byId">;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "findBySubdomain" | "guards" | "views">;
-  pageStore: PublicPageStore;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "findBySubdomain">;
+  cards: Pick<AgentCards, "cardOf" | "enabledPage">;
   visitorCookies: VisitorCookies;
   visitorLimiter: VisitorLimiter;
   visitorMessages: VisitorMessages;
@@ -55,10 +45,10 @@ const SUBDOMAIN_LABEL = /^[a-z0-9-]{1,63}$/;
 const agentNotFound = () => notFound("There is no agent at this address.", "AGENT_NOT_FOUND");
 
 export function webRoutes(deps: Deps) {
-  const { backend, idempotency, identities, users, agents, pageStore } = deps;
+  const { idempotency, agents } = deps;
   const { visitorCookies, visitorLimiter, visitorMessages, pageRenderer } = deps;
+  const { cardOf, enabledPage } = deps.cards;
 
-  const { cardOf, enabledPage, urlOf } = createAgentCards({ users, agents, pageStore });
   const findAgent = async (subdomain: string) =>
     SUBDOMAIN_LABEL.test(subdomain) ? agents.findBySubdomain(subdomain) : undefined;
 
@@ -106,44 +96,7 @@ export function webRoutes(deps: Deps) {
   const tags = ["Public page"];
   return new Elysia({ name: "public-page.web" })
     .use(openRoutes)
-    .use(agents.guards)
     .use(visitorGuards)
-    .get(
-      "/api/agents/:id/public",
-      async ({ agent }) => ({ ...(await pageStore.settingsOf(agent.id)), url: urlOf(agent) }),
-      {
-        ownAgent: { scope: "read", kind: "data" },
-        response: { 200: settingsWithUrl },
-        detail: {
-          tags,
-          summary: "Show the settings of an agent's public page",
-          description:
-            "Whether visitors may talk to the agent at `url`, what greets them, and which sites may embed the page.",
-          operationId: "getPublicPage",
-        },
-      },
-    )
-    .put(
-      "/api/agents/:id/public",
-      async ({ agent, identity, request, body }) => {
-        const grant = identities.createGrant(identity, request, "agent.public", agent.id);
-        const client = backend.client<ReturnType<typeof backendRoutes>>(grant);
-        return { ...unwrap(await client.api.agents({ id: agent.id }).public.put(body)), url: urlOf(agent) };
-      },
-      {
-        ownAgent: { scope: "write", kind: "data" },
-        body: settingsBody,
-        response: { 200: settingsWithUrl },
-        detail: {
-          tags,
-          summary: "Allow or forbid visitors to talk to an agent at its public address",
-          operationId: "setPublicPage",
-          description:
-            "Forbidden by default. Visitors spend the agent's budget: set one (`budget` in its configuration).",
-          ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
-        },
-      },
-    )
     .get(
       "/a/:subdomain",
       async ({ params: { subdomain }, request }) => {

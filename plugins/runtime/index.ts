@@ -1,6 +1,5 @@
 // The runtime accepts messages of every platform and answers them: this file makes it a plugin, with its routes.
 
-import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { once } from "../../src/kernel/util/cache.ts";
 import { agentStats } from "../agent-stats/index.ts";
@@ -16,9 +15,7 @@ import { createConversations } from "./conversations/conversations.ts";
 import { sealContext } from "./journal/journal.ts";
 import { createAgentMessages } from "./live/agent-messages.ts";
 import { createLatestTurn } from "./live/latest-turn.ts";
-import { messageRoutes } from "./message-routes.ts";
 import { createRuntime } from "./runtime.ts";
-import { createMessageList } from "./sessions/message-list.ts";
 
 export type { BackupChange, ImportedPages, MessageRow, SessionExtent, SessionRow } from "./backup/backup-rows.ts";
 export { addEntries } from "./backup/imported-entries.ts";
@@ -78,24 +75,27 @@ export const runtime = plugin("runtime", (host) => {
   });
   const { guards } = agentService;
   const { handleTurnRequest } = service;
-  const messageList = messageRoutes({
-    agents: agentService,
-    messageList: createMessageList(kernel),
-    uploads: host.use(uploads),
+  const uploadService = host.use(uploads);
+  const messageList = once(async () => {
+    const [{ messageRoutes }, { createMessageList }] = await Promise.all([
+      import("./sessions/message-routes.ts"),
+      import("./sessions/message-list.ts"),
+    ]);
+    return messageRoutes({ agents: agentService, messageList: createMessageList(kernel), uploads: uploadService });
   });
   const conversations = createConversations({
     ...kernel,
     ...services,
     ...turns,
     auth: host.use(auth),
-    uploads: host.use(uploads),
+    uploads: uploadService,
   });
   return {
-    web: messageList.web,
-    backend: new Elysia({ name: "runtime.all" })
-      .use(backendRoutes({ guards, handleTurnRequest, sessions }))
-      .use(messageList.backend),
-    lateRoutes: { web: [conversations.web], backend: [conversations.backend] },
+    backend: backendRoutes({ guards, handleTurnRequest, sessions }),
+    lateRoutes: {
+      web: [async () => (await messageList()).web, conversations.web],
+      backend: [async () => (await messageList()).backend, conversations.backend],
+    },
     service: {
       ...service,
       conversationReaders: conversations.readers,

@@ -1,34 +1,30 @@
 // Composes what answers messages: inbox, lanes, turns and outbox.
 
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
-import { retentionSettings } from "../../src/kernel/retention/settings.ts";
-import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
 import type { agentStats } from "../agent-stats/index.ts";
-import { type Agent, agentFrozenError, type agents, isFrozen } from "../agents/index.ts";
+import type { Agent, agents } from "../agents/index.ts";
 import type { ai, TurnModel } from "../ai/index.ts";
 import type { approvals } from "../approvals/index.ts";
 import type { auth } from "../auth/index.ts";
 import type { skills } from "../skills/index.ts";
 import type { uploads } from "../uploads/index.ts";
 import { createTurnRequestHandler } from "./backend-routes.ts";
-import { createAgentRemoval } from "./backup/agent-removal.ts";
 import { createBackupRows } from "./backup/backup-rows.ts";
 import { createShownSteps } from "./conversations/shown-steps.ts";
 import { createDelegateSkill } from "./delegation/delegate-skill.ts";
-import { agentDeletedError, agentStoppedError } from "./errors.ts";
 import { parseCommand } from "./inbox/commands.ts";
-import { conversationKey, type InboundMessage, type InboxEntry } from "./inbox/entries.ts";
+import { conversationKey, type InboxEntry } from "./inbox/entries.ts";
 import { createInbox } from "./inbox/inbox.ts";
-import { createTurnCounter } from "./inbox/turn-counter.ts";
 import { createCodeDecisions } from "./journal/code-decisions.ts";
 import { createEndedCallCounter } from "./journal/ended-calls.ts";
 import { createJournal } from "./journal/journal.ts";
-import { turnsKind } from "./journal/journal-retention.ts";
 import { createSuspendedTurns } from "./journal/suspended-turns.ts";
 import { createSuspensions } from "./journal/suspensions.ts";
-import { createLanes, type RunResult } from "./lanes/lanes.ts";
+import { createEntryRuns } from "./lanes/entry-runs.ts";
+import { createLanes } from "./lanes/lanes.ts";
 import { createDetachedTurns } from "./live/detached-turns.ts";
 import { createLiveTurns } from "./live/live-turns.ts";
+import { joinOtherPlugins } from "./other-plugins.ts";
 import { createChannelConversations } from "./outbox/channel-conversations.ts";
 import { createDeliveryFailureRecorder } from "./outbox/delivery-failures.ts";
 import type { NewAccountLimits } from "./outbox/new-account-limits.ts";
@@ -38,12 +34,10 @@ import { createSlowReplies } from "./outbox/slow-replies.ts";
 import { createPlatforms } from "./platforms.ts";
 import { createReaderLanguage } from "./reader-language.ts";
 import { createRecovery } from "./recovery.ts";
-import { messagesKind } from "./retention/message-retention.ts";
 import { createRuntimeMetrics } from "./runtime-metrics.ts";
 import { createScheduledPrompts } from "./scheduled-prompts.ts";
 import { createFactExtraction } from "./sessions/fact-extraction.ts";
 import { createLastActivities } from "./sessions/last-activities.ts";
-import { visitorsKind } from "./sessions/session-expiry.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { createQuiesce } from "./turn/quiesce.ts";
 import { createRunningTurns } from "./turn/running-turns.ts";
@@ -81,7 +75,6 @@ export function createRuntime(deps: Deps) {
     jobs,
     log,
     metrics,
-    retention,
     traces,
     config,
     vault,
@@ -159,7 +152,7 @@ export function createRuntime(deps: Deps) {
   });
   const lanes = createLanes<InboxEntry>({
     load: inbox.listPending,
-    run,
+    run: (entry) => run(entry),
     laneOf: conversationKey,
     onError: (error) => log.error("the inbox could not be read", { error }),
   });
@@ -182,6 +175,17 @@ export function createRuntime(deps: Deps) {
     readerLanguage,
     onError: (error) => log.error("a turn could not be resumed", { error }),
   });
+  const { accept, enqueue, run, endTurnsIfFrozen } = createEntryRuns({
+    database,
+    agents,
+    agentStats,
+    inbox,
+    lanes,
+    runTurn,
+    runningTurns,
+    liveTurns,
+    suspensions,
+  });
   const turnRequests = createTurnRequests({ inbox, sessions, runningTurns, enqueue });
   const detachedTurns = createDetachedTurns({
     database,
@@ -197,51 +201,6 @@ export function createRuntime(deps: Deps) {
   const holdTurns = (agentId: string) => lanes.quiesce(agentId).release;
   const recovery = createRecovery({ database, log, agents, inbox, outbox, lanes });
 
-  /** Stores messages of a platform, then hands the new ones to their lanes. */
-  async function accept(messages: readonly InboundMessage[]): Promise<void> {
-    const entries = await inbox.accept(messages);
-    // What a database server stored before, without an answer, is in no lane; it comes before what is new.
-    const isRepeated = entries.length < messages.length;
-    if (database.file === undefined && isRepeated)
-      for (const agentId of new Set(messages.map(({ agentId }) => agentId))) lanes.resume(agentId);
-    for (const entry of entries) enqueue(entry);
-  }
-
-  function enqueue(entry: InboxEntry): void {
-    // `/stop` cancels the running turn at once; its reply waits for its place in the lane.
-    if (entry.kind === "command" && parseCommand(entry.content) === "stop") runningTurns.cancelConversation(entry);
-    lanes.push(entry);
-  }
-
-  /** Runs an entry that has come to the head of its lane. */
-  async function run(entry: InboxEntry): Promise<RunResult> {
-    agentStats.turnStarted(entry.agentId);
-    try {
-      const result = await runTurn(entry);
-      runningTurns.end(entry);
-      if (suspensions.takeResumed(entry.id)) return { retryInMs: 0 };
-      if (result === "pause" && !(await endTurnsIfFrozen(entry.agentId))) await rejectWaiting(entry.agentId);
-      return result;
-    } finally {
-      agentStats.turnEnded(entry.agentId);
-    }
-  }
-
-  /** Ends the turns of a frozen agent at once, and rejects its callers; their messages stay. False for any other agent. */
-  async function endTurnsIfFrozen(agentId: string): Promise<boolean> {
-    const agent = await agents.find(agentId);
-    if (!agent || !isFrozen(agent)) return false;
-    runningTurns.freezeAgent(agentId, agentFrozenError());
-    return true;
-  }
-
-  /** Rejects callers that wait for a stopped agent, and settles their messages: they must not be answered later. */
-  async function rejectWaiting(agentId: string): Promise<void> {
-    const rejected = runningTurns.rejectWaiting(agentId, agentStoppedError());
-    await database.write(rejected.map((id) => inbox.rejectStatement({ agentId, id })));
-    for (const id of rejected) liveTurns.end(id, { error: agentStoppedError() });
-  }
-
   /** The model that answers for an agent now. */
   async function chooseModel({ id, model: choice }: Agent): Promise<TurnModel> {
     const [settings, keys] = await Promise.all([agents.settings(id), agents.credentials.providerKeys(id)]);
@@ -250,46 +209,17 @@ export function createRuntime(deps: Deps) {
 
   const delegation = [createDelegateSkill({ agents, ai, skills, chooseModel })];
   skills.register({ id: "built-in", skillsFor: () => delegation });
-  skills.onReminder(async ({ agentId, sessionId, platform, peer, byOwner, text, taint, id }) => {
-    const { statements } = await inbox.acceptStatements(
-      {
-        agentId,
-        platform: platform as InboundMessage["platform"],
-        platformMessageId: `reminder:${id}`,
-        to: peer === "" ? { sessionId } : { peer },
-        sender: { id: "reminder", name: "reminder" },
-        byOwner,
-        kind: "reminder",
-        content: text,
-        taint,
-      },
-      lanes.push,
-    );
-    return statements;
-  });
-  agentStats.setTurnHistoryLoader(createTurnCounter({ database }));
-  agentStats.addMemoryGauge((agentId) => sessions.memoryBytes(agentId) + estimateMemorySize(lanes.entriesOf(agentId)));
-  const kept = config.of(retentionSettings);
-  retention.register(messagesKind({ database, sessions }, kept.messages));
-  retention.register(visitorsKind({ database, sessions }));
-  retention.register(turnsKind(database, kept.turns));
-  // A change may have started the agent again.
-  agents.onChange((agentId) => {
-    lanes.wake(agentId);
-    outbox.wake(agentId);
-    // Few changes are freezes, and few agents have turns: only for those the row is read.
-    if (!runningTurns.hasAgent(agentId)) return;
-    endTurnsIfFrozen(agentId).catch((error: unknown) => log.error("turns could not be frozen", { agentId, error }));
-  });
-  // Requests for approval are deleted with the owner, so that the turns ask the next one.
-  agents.onTransfer((agentId) => [suspensions.resumeAllStatement(agentId)]);
-  agents.beforeDelete(createAgentRemoval({ database, agents, holdTurns }));
-  agents.onDelete((agentId) => {
-    lanes.drop(agentId);
-    outbox.drop(agentId);
-    runningTurns.cancelAgent(agentId);
-    runningTurns.rejectWaiting(agentId, agentDeletedError());
-    liveTurns.endAgent(agentId, agentDeletedError());
+  joinOtherPlugins({
+    ...deps,
+    inbox,
+    sessions,
+    lanes,
+    outbox,
+    runningTurns,
+    liveTurns,
+    suspensions,
+    holdTurns,
+    endTurnsIfFrozen,
   });
 
   return {

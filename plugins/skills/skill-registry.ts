@@ -1,6 +1,6 @@
 // Lists the skills of each agent from all sources, with their switches, and prepares the tools of the enabled ones.
 import { eq, sql } from "drizzle-orm";
-import { statement } from "../../src/kernel/database/database.ts";
+import { preparedQuery, statement } from "../../src/kernel/database/database.ts";
 import { notFound } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
 import { createCache } from "../../src/kernel/util/cache.ts";
@@ -75,11 +75,12 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
   const foreign = new WeakSet<Skill>();
   const sourceOf = new WeakMap<Skill, SkillSource>();
   const intern = createInterner();
-  const selectSwitches = drizzle
-    .select({ skillId: agentSkills.skillId, enabled: agentSkills.enabled })
-    .from(agentSkills)
-    .where(eq(agentSkills.agentId, sql.placeholder("agentId")))
-    .prepare();
+  const selectSwitches = preparedQuery(() =>
+    drizzle
+      .select({ skillId: agentSkills.skillId, enabled: agentSkills.enabled })
+      .from(agentSkills)
+      .where(eq(agentSkills.agentId, sql.placeholder("agentId"))),
+  );
   const entries = createCache<CacheEntry>({ entries: ownsDatabase({ config, database }) ? MAX_CACHED_AGENTS : 0 });
 
   async function viewOf(agentId: string): Promise<SkillView> {

@@ -1,13 +1,11 @@
-// Defines the backend surface's routes of live streams; publishers connect to the backend, and it holds the segments.
+// Defines the backend surface's routes of live streams for their owners.
 import { Elysia, type Static } from "elysia";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
-import type { auth } from "../auth/index.ts";
 import {
   CHANGE_ERRORS,
   CREATE_ERRORS,
-  mediaResponses,
   NO_STREAM,
   removeResult,
   rotateResult,
@@ -16,16 +14,15 @@ import {
   toRotateResult,
   toStream,
 } from "./model.ts";
-import { CHANGE_STREAM_ACTION, READ_STREAM_ACTION, WATCH_STREAM_ACTION } from "./stream-actions.ts";
+import { CHANGE_STREAM_ACTION, READ_STREAM_ACTION } from "./stream-actions.ts";
 import { type StreamService, streamNotFound, streamsDisabled } from "./stream-service.ts";
 
 interface Deps {
-  identities: Pick<ServiceOf<typeof auth>["identities"], "guards">;
   guards: ServiceOf<typeof agentsPlugin>["guards"];
   streamService: StreamService;
 }
 
-export function backendRoutes({ identities, guards, streamService }: Deps) {
+export function backendRoutes({ guards, streamService }: Deps) {
   const detail = { tags: ["Live streams"] };
 
   async function statusOf(agentId: string, { orNone }: Static<typeof streamQuery> = {}) {
@@ -36,7 +33,6 @@ export function backendRoutes({ identities, guards, streamService }: Deps) {
   }
 
   return new Elysia({ name: "streams.backend" })
-    .use(identities.guards)
     .use(guards)
     .get("/api/agents/:id/stream", ({ agent, query }) => statusOf(agent.id, query), {
       agentCall: { action: READ_STREAM_ACTION, scope: "write" },
@@ -98,21 +94,6 @@ export function backendRoutes({ identities, guards, streamService }: Deps) {
           summary: "Remove an agent's live stream",
           description: "The publisher is disconnected, and the addresses stop working.",
           ...documentErrors({ 404: "STREAM_NOT_FOUND", 409: "OPERATION_IN_PROGRESS" }),
-        },
-      },
-    )
-    .get(
-      "/api/live/:liveStreamId/:file",
-      ({ params: { liveStreamId, file } }) => streamService.mediaResponse(liveStreamId, file),
-      {
-        granted: { action: WATCH_STREAM_ACTION, scope: "read" },
-        detail: {
-          ...detail,
-          summary: "Get the playlist or a segment of a live stream; only for the web surface",
-          description: "With two roles, the web surface reads segments here, because the backend holds them in memory.",
-          operationId: "getStreamFile",
-          ...mediaResponses,
-          ...documentErrors({ 404: "STREAM_OFF_AIR" }),
         },
       },
     );

@@ -6,7 +6,6 @@ import { auth } from "../auth/index.ts";
 import { planSettings } from "../auth/settings.ts";
 import { publicPage } from "../public-page/index.ts";
 import { createAdmission } from "./admission.ts";
-import { backendRoutes } from "./backend-routes.ts";
 import { createEmbeddedDriver } from "./embedded/embedded-driver.ts";
 import { streamSettings } from "./settings.ts";
 import { createStateRecorder } from "./state-recorder.ts";
@@ -14,7 +13,7 @@ import { disabledDriver } from "./stream-driver.ts";
 import { endStreamsWithAgents } from "./stream-lifecycle.ts";
 import { createStreamService } from "./stream-service.ts";
 import { createStreamStore } from "./stream-store.ts";
-import { webRoutes } from "./web-routes.ts";
+import { viewerRoutes } from "./viewer-routes.ts";
 
 export type { StreamAddresses, StreamService, StreamState, StreamStatus } from "./stream-service.ts";
 
@@ -64,14 +63,16 @@ export const streams = plugin("streams", (host) => {
     service,
     // Players fetch a segment every second or two, many of them from one address. The route limits requests that fail.
     selfLimitedPaths: [{ surface: "web", method: "GET", prefix: "/live/", deep: true }],
-    web: webRoutes({
-      ...kernel,
-      identities,
-      guards: agentService.guards,
-      streamService: service,
-      publicNameOf,
-    }),
-    backend: backendRoutes({ identities, guards: agentService.guards, streamService: service }),
+    ...viewerRoutes({ ...kernel, identities, streamService: service, publicNameOf }),
+    lateRoutes: {
+      web: [
+        async () => (await import("./web-routes.ts")).webRoutes({ ...kernel, identities, guards: agentService.guards }),
+      ],
+      backend: [
+        async () =>
+          (await import("./backend-routes.ts")).backendRoutes({ guards: agentService.guards, streamService: service }),
+      ],
+    },
     async start() {
       acceptsPublishers = true;
       driver.removeLeftovers();

@@ -56,16 +56,3 @@ export const toRotateResult = (fields: StreamAddresses) => ({ success: true as c
 
 export const CREATE_ERRORS = { 409: ["STREAMS_OFF", "OPERATION_IN_PROGRESS"] };
 export const CHANGE_ERRORS = { 404: "STREAM_NOT_FOUND", 409: ["STREAMS_OFF", "OPERATION_IN_PROGRESS"] };
-
-/** Documents the responses of media routes: a playlist or a segment of HLS (RFC 8216). */
-export const mediaResponses = {
-  responses: {
-    200: {
-      description: "The playlist, or a segment of the stream",
-      content: {
-        "application/vnd.apple.mpegurl": { schema: { type: "string" as const } },
-        "video/mp4": { schema: { type: "string" as const, format: "binary" } },
-      },
-    },
-  },
-};

@@ -2,25 +2,19 @@
 // is a ledger row before it is signed by its nonce queue.
 
 import { plugin } from "../../src/kernel/plugin.ts";
+import { once } from "../../src/kernel/util/cache.ts";
 import { auth } from "../auth/index.ts";
 import { chains } from "../chains/index.ts";
 import { skills } from "../skills/index.ts";
-import { createNonceQueueWorker } from "./chain/nonce-queue-worker.ts";
 import { createNonceQueues } from "./chain/nonce-queues.ts";
-import { createUniswapVenue } from "./chain/uniswap.ts";
 import { createKeyring } from "./keys/keyring.ts";
 import { createLocalPlatform } from "./keys/local-platform.ts";
 import { selectPlatform } from "./keys/platform-selection.ts";
 import type { Signer } from "./keys/wallet-platform.ts";
 import { createWallets, type Wallet } from "./keys/wallets.ts";
 import { walletSettings } from "./settings.ts";
-import { createApproval } from "./spending/approval.ts";
 import { createLedger } from "./spending/ledger.ts";
-import { createPay } from "./spending/pay.ts";
 import { createPolicies } from "./spending/policy.ts";
-import { createSend } from "./spending/send.ts";
-import { createSpendingSteps } from "./spending/spending-steps.ts";
-import { createTrading } from "./spending/trading.ts";
 import { createWalletSkill } from "./wallet-skill.ts";
 
 export { formatDecimalUnits, USD_DECIMALS } from "./amounts.ts";
@@ -47,18 +41,28 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
   const ledger = createLedger(kernel);
   const chainOf = ({ network }: { network: string }) =>
     network === "mainnet_chain" ? evmChains.mainnet : evmChains.testnet;
-  const work = createNonceQueueWorker({ ...kernel, chainOf, ledger, walletOf: wallets.byId, signerOf });
-  const nonceQueues = createNonceQueues({ ...kernel, ledger, work });
-  const steps = createSpendingSteps({ ...kernel, chains: evmChains, ledger, nonceQueues });
-  const send = createSend({ steps, wallets });
-  const venue = createUniswapVenue({ ...kernel, chainOf: steps.chainOf });
-  const trading = createTrading({ steps, wallets, venue });
-  const { trade } = trading;
-  const pay = createPay({ ...kernel, steps, wallets, ledger, signerOf });
+  const worker = once(async () =>
+    (await import("./chain/nonce-queue-worker.ts")).createNonceQueueWorker({
+      ...kernel,
+      chainOf,
+      ledger,
+      walletOf: wallets.byId,
+      signerOf,
+    }),
+  );
+  const nonceQueues = createNonceQueues({ ...kernel, ledger, work: async (queue) => (await worker())(queue) });
+  const spending = once(async () =>
+    (await import("./spending/spending.ts")).createSpending({
+      ...kernel,
+      chains: evmChains,
+      wallets,
+      ledger,
+      nonceQueues,
+      signerOf,
+    }),
+  );
 
-  const approve = createApproval({ ledger, steps, trading, wakeStatement: nonceQueues.wakeStatement });
-
-  const skill = createWalletSkill({ wallets, steps, send, trade, pay });
+  const skill = createWalletSkill({ wallets, spending });
   const walletSkills = [skill];
   use(skills).register({ id: "built-in", skillsFor: () => walletSkills });
 
@@ -100,11 +104,7 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
             identities,
             policies,
             ledger,
-            steps,
-            send,
-            trade,
-            pay,
-            approve,
+            ...(await spending()),
           }),
       ],
     },

@@ -52,7 +52,8 @@ function skill() {
     nonceQueues: { wakeStatement },
   });
   const send = createSend({ steps, wallets });
-  return createWalletSkill({ wallets, steps, send, trade: unused, pay: unused });
+  const spending = { steps, send, trade: unused, pay: unused, approve: unused };
+  return createWalletSkill({ wallets, spending: async () => spending });
 }
 
 async function call(name: string, input: object, inboxId: string = crypto.randomUUID()): Promise<unknown> {

@@ -6,21 +6,15 @@ import { AppError } from "../../src/kernel/errors.ts";
 import { MINUTE } from "../../src/kernel/util/time.ts";
 import { defineTool, type Json, type Skill, type Tool, type ToolContext } from "../skills/index.ts";
 import { formatDecimalUnits } from "./amounts.ts";
-import { readWalletBalances } from "./chain/token-contract.ts";
 import type { Wallets } from "./keys/wallets.ts";
-import { toPayResponse, toSpendResponse } from "./spend-model.ts";
-import type { Pay } from "./spending/pay.ts";
 import { hashRequest } from "./spending/request-hash.ts";
-import type { Send } from "./spending/send.ts";
-import type { SpendContext, SpendingSteps } from "./spending/spending-steps.ts";
-import type { Trade } from "./spending/trading.ts";
+import type { Spending } from "./spending/spending.ts";
+import type { SpendContext } from "./spending/spending-steps.ts";
 
 interface Deps {
   wallets: Wallets;
-  steps: Pick<SpendingSteps, "chainOf" | "stablecoinOf">;
-  send: Send;
-  trade: Trade;
-  pay: Pay;
+  /** Loaded by the first call of a tool that needs it. */
+  spending(): Promise<Spending>;
 }
 
 const amount = (description: string) => t.String({ maxLength: 100, description });
@@ -43,7 +37,7 @@ export function createWalletSkill(deps: Deps): Skill {
   };
 }
 
-function walletTools({ wallets, steps, send, trade, pay }: Deps): Tool[] {
+function walletTools({ wallets, spending }: Deps): Tool[] {
   /**
    * The request key is derived from message and input: a turn that is repeated after a crash finds its earlier spend.
    */
@@ -69,6 +63,7 @@ function walletTools({ wallets, steps, send, trade, pay }: Deps): Tool[] {
       return own;
     }
   }
+  const loadSpending = async () => ({ ...(await spending()), ...(await import("./spend-model.ts")) });
   const ownerOnly = true;
   const toJson = (answer: object) => JSON.parse(JSON.stringify(answer)) as Json;
 
@@ -95,7 +90,8 @@ function walletTools({ wallets, steps, send, trade, pay }: Deps): Tool[] {
       input: t.Object({ network }),
       async execute({ network = DEFAULT_NETWORK }, context) {
         const { address } = await wallets.require(context.userId);
-        const { chainOf, stablecoinOf } = steps;
+        const { readWalletBalances } = await import("./chain/token-contract.ts");
+        const { chainOf, stablecoinOf } = (await spending()).steps;
         const { balance, decimals, ether } = await readWalletBalances(
           chainOf(network),
           stablecoinOf(network),
@@ -123,8 +119,10 @@ function walletTools({ wallets, steps, send, trade, pay }: Deps): Tool[] {
         network,
       }),
       summarize: ({ to, amount, network = DEFAULT_NETWORK }) => `Send ${amount} USD to ${to} on ${network}`,
-      execute: async (input, context) =>
-        toJson(toSpendResponse(await send(toSpendContext("send", input, context), input))),
+      async execute(input, context) {
+        const { send, toSpendResponse } = await loadSpending();
+        return toJson(toSpendResponse(await send(toSpendContext("send", input, context), input)));
+      },
     }),
     defineTool({
       name: "wallet_trade",
@@ -142,8 +140,10 @@ function walletTools({ wallets, steps, send, trade, pay }: Deps): Tool[] {
       }),
       summarize: ({ sell, buy, amount, network = DEFAULT_NETWORK }) =>
         `Trade ${amount} ${sell} for ${buy} on ${network}`,
-      execute: async (input, context) =>
-        toJson(toSpendResponse(await trade(toSpendContext("trade", input, context), input))),
+      async execute(input, context) {
+        const { trade, toSpendResponse } = await loadSpending();
+        return toJson(toSpendResponse(await trade(toSpendContext("trade", input, context), input)));
+      },
     }),
     defineTool({
       name: "wallet_pay",
@@ -161,7 +161,10 @@ function walletTools({ wallets, steps, send, trade, pay }: Deps): Tool[] {
         maxAmount: amount("USD, at most"),
       }),
       summarize: ({ url, method = "GET", maxAmount }) => `Pay up to ${maxAmount} USD for ${method} ${url}`,
-      execute: async (input, context) => toJson(toPayResponse(await pay(toSpendContext("pay", input, context), input))),
+      async execute(input, context) {
+        const { pay, toPayResponse } = await loadSpending();
+        return toJson(toPayResponse(await pay(toSpendContext("pay", input, context), input)));
+      },
     }),
   ];
 }

@@ -197,6 +197,7 @@ export async function serve({
       },
       async handOver(program, beforehand) {
         const { handOver } = await import("./handover/hand-over.ts");
+        await service?.prepareHandOver?.();
         return handOver({
           listeners,
           graceMs: config.shutdownGraceMs,

@@ -1,6 +1,6 @@
 // Stores configurations as versions of unchanged text, and caches the settings that Berth reads in them.
 import { and, desc, eq, sql } from "drizzle-orm";
-import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
+import { GuardFailed, guard, preparedQuery, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError, type Issue, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { createCache } from "../../../src/kernel/util/cache.ts";
@@ -144,13 +144,14 @@ export function createConfigStore({ database, config, events, log, audit, hooks,
   });
   hooks.onChange(settingsCache.drop);
 
-  const selectNewest = db
-    .select({ body: agentConfigs.body, imported: agentConfigs.imported, version: agentConfigs.version })
-    .from(agentConfigs)
-    .where(eq(agentConfigs.agentId, sql.placeholder("agentId")))
-    .orderBy(desc(agentConfigs.version))
-    .limit(1)
-    .prepare();
+  const selectNewest = preparedQuery(() =>
+    db
+      .select({ body: agentConfigs.body, imported: agentConfigs.imported, version: agentConfigs.version })
+      .from(agentConfigs)
+      .where(eq(agentConfigs.agentId, sql.placeholder("agentId")))
+      .orderBy(desc(agentConfigs.version))
+      .limit(1),
+  );
   const newest = async (agentId: string) =>
     (await selectNewest.execute({ agentId }))[0] ?? { body: "{}", imported: false, version: 0 };
   const text = async (agentId: string) => (await newest(agentId)).body;

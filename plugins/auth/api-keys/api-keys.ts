@@ -4,6 +4,7 @@ import {
   type Database,
   GuardFailed,
   guard,
+  preparedQuery,
   type Statement,
   statement,
   statementTemplate,
@@ -84,11 +85,12 @@ export function createApiKeys({
 }: Pick<Kernel, "database" | "config" | "log" | "marks">): ApiKeys {
   const { drizzle } = database;
   const cache = ownsDatabase({ config, database }) ? new Map<string, ApiKey>() : undefined;
-  const selectByHash = drizzle
-    .select()
-    .from(apiKeys)
-    .where(eq(apiKeys.keyHash, sql.placeholder("hash")))
-    .prepare();
+  const selectByHash = preparedQuery(() =>
+    drizzle
+      .select()
+      .from(apiKeys)
+      .where(eq(apiKeys.keyHash, sql.placeholder("hash"))),
+  );
 
   /** Incremented by each revocation: a key whose read began before it is not cached. */
   let revocations = 0;

@@ -1,4 +1,4 @@
-// The routes of the current user: read and change settings, change the password, delete the account.
+// The routes by which people change their account: settings, password, deletion.
 import { Elysia } from "elysia";
 import { forbidden, unauthorized } from "../../../src/kernel/errors.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
@@ -49,17 +49,6 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
 
   return new Elysia({ name: "auth.settings" })
     .use(identities.guards)
-    .get("/api/settings", ({ identity }) => toCurrentUser(identity), {
-      signedIn: "read",
-      response: { 200: currentUser },
-      detail: {
-        tags,
-        summary: "The current user",
-        description:
-          "The account of the session or key: address, plan, credits, subscription, and which mails it wants.",
-        operationId: "getAccount",
-      },
-    })
     .post(
       "/api/settings",
       async ({ identity, request, body: { name, email, currentPassword, totp } }) => {

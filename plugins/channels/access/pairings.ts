@@ -2,7 +2,7 @@
 import type { Row } from "@libsql/client";
 import { and, asc, eq, gt, isNotNull, sql } from "drizzle-orm";
 import type { ChannelId, IncomingMessage } from "../../../channels/port.ts";
-import { type Statement, statement } from "../../../src/kernel/database/database.ts";
+import { preparedQuery, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { randomCode } from "../../../src/kernel/util/text/random-code.ts";
@@ -97,17 +97,18 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
   let invalidations = 0;
   const one = (agentId: string, channel: ChannelId, senderId: string) =>
     and(eq(pairings.agentId, agentId), eq(pairings.channel, channel), eq(pairings.senderId, senderId));
-  const selectApproved = db
-    .select({ at: pairings.approvedAt })
-    .from(pairings)
-    .where(
-      and(
-        eq(pairings.agentId, placeholder("agentId")),
-        eq(pairings.channel, placeholder("channel")),
-        eq(pairings.senderId, placeholder("senderId")),
+  const selectApproved = preparedQuery(() =>
+    db
+      .select({ at: pairings.approvedAt })
+      .from(pairings)
+      .where(
+        and(
+          eq(pairings.agentId, placeholder("agentId")),
+          eq(pairings.channel, placeholder("channel")),
+          eq(pairings.senderId, placeholder("senderId")),
+        ),
       ),
-    )
-    .prepare();
+  );
 
   function clearCache(agentId: string): void {
     invalidations++;

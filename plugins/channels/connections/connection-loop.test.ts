@@ -15,13 +15,13 @@ import { createKeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
 import { eventually, seeded } from "../../../tests/support/eventually.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import type { Adapters } from "../adapters.ts";
+import { createWebhookUrls } from "../webhooks/webhook-urls.ts";
 import { backoffDelay, createConnectionLoop, type RetryTiming } from "./connection-loop.ts";
 import { createConnectionStates } from "./connection-states.ts";
 import { createConnectionStore } from "./connection-store.ts";
 import { createOpenConnections } from "./open-connections.ts";
 import { createResumePoints } from "./resume-points.ts";
 import { createSupervisor } from "./supervisor.ts";
-import { createWebhookUrls } from "./webhook-urls.ts";
 
 const connect = (bot: { id: string; username: string }) =>
   kernel.database.write([createConnectionStore(kernel).putStatement(AGENT, "channel_a", bot, "token")]);

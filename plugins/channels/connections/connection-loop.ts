@@ -5,10 +5,10 @@ import { ChannelError, type Sink, type WebhookTarget } from "../../../channels/p
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Adapters } from "../adapters.ts";
+import type { WebhookUrls } from "../webhooks/webhook-urls.ts";
 import type { ConnectionFailure, ConnectionStates, TrackedConnection } from "./connection-states.ts";
 import type { ConnectionStore } from "./connection-store.ts";
 import type { OpenConnection, OpenConnections } from "./open-connections.ts";
-import type { WebhookUrls } from "./webhook-urls.ts";
 
 /** Milliseconds. */
 export interface RetryTiming {

@@ -4,7 +4,7 @@ import { and, asc, eq, gt, inArray, isNull, notInArray, or, sql } from "drizzle-
 import type { BotIdentity, ChannelId } from "../../../channels/port.ts";
 import { isChannelId } from "../../../channels/registry.ts";
 import { NameTaken } from "../../../src/kernel/cells/cells.ts";
-import { isUniqueViolation, type Statement, statement } from "../../../src/kernel/database/database.ts";
+import { isUniqueViolation, preparedQuery, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { connections } from "../schema.ts";
@@ -65,17 +65,19 @@ export function createConnectionStore({ database, vault, keyRotation, marks }: D
   const db = database.drizzle;
   const { agentId: agentColumn, channel: channelColumn, registeredBase } = connections;
   const placeholder = (name: string) => sql.placeholder(name);
-  const selectOf = db
-    .select()
-    .from(connections)
-    .where(eq(agentColumn, placeholder("agentId")))
-    .orderBy(asc(channelColumn))
-    .prepare();
-  const selectByCallback = db
-    .select()
-    .from(connections)
-    .where(eq(connections.callbackId, placeholder("callbackId")))
-    .prepare();
+  const selectOf = preparedQuery(() =>
+    db
+      .select()
+      .from(connections)
+      .where(eq(agentColumn, placeholder("agentId")))
+      .orderBy(asc(channelColumn)),
+  );
+  const selectByCallback = preparedQuery(() =>
+    db
+      .select()
+      .from(connections)
+      .where(eq(connections.callbackId, placeholder("callbackId"))),
+  );
 
   // Rows of a channel that this build does not have stay in the table, unused.
   const list = async (agentId: string) =>

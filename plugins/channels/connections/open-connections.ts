@@ -7,8 +7,8 @@ import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { Adapters } from "../adapters.ts";
 import { secretValues } from "../submitted-credentials.ts";
+import { createWebhookRateLimiter } from "../webhooks/webhook-rate-limiter.ts";
 import { type Connection, type ConnectionStore, digestToken } from "./connection-store.ts";
-import { createWebhookRateLimiter } from "./webhook-rate-limiter.ts";
 
 const MAX_CACHED = 2_048;
 

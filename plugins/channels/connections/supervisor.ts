@@ -6,12 +6,12 @@ import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { KeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
 import { type agents as agentsPlugin, takesMessages } from "../../agents/index.ts";
 import type { Adapters } from "../adapters.ts";
+import type { WebhookUrls } from "../webhooks/webhook-urls.ts";
 import type { ConnectionLoop } from "./connection-loop.ts";
 import type { ConnectionState, ConnectionStates, ConnectionStatus, TrackedConnection } from "./connection-states.ts";
 import type { Connection, ConnectionStore } from "./connection-store.ts";
 import type { OpenConnection, OpenConnections } from "./open-connections.ts";
 import { waitAtMost } from "./wait-at-most.ts";
-import type { WebhookUrls } from "./webhook-urls.ts";
 
 /** The facts that the state of a connection depends on, beside those in memory. */
 export type ConnectionFacts = Pick<

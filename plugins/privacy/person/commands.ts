@@ -2,7 +2,6 @@
 import { isAbsolute } from "node:path";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import type { Commands } from "../../admin/index.ts";
 import type { Erasures } from "./erasure.ts";
 import type { ErasureList } from "./erasure-list.ts";
 import { type ExportDeps, writeExport } from "./export.ts";
@@ -19,6 +18,8 @@ interface Deps extends Pick<Kernel, "database" | "audit"> {
   accountOf(email: string): Promise<{ id: string }>;
 }
 
+type Args = Readonly<Record<string, string>>;
+
 /** The audit log has the address of an account that is gone. */
 const ERASED_ACCOUNT = `SELECT target_id AS id FROM audit_log WHERE action = 'user.delete' AND lower(target_name) = lower(trim(?))
   ORDER BY id DESC LIMIT 1`;
@@ -28,8 +29,8 @@ const SENDERS = `SELECT json_group_array(json_array(channel, id)) AS people FROM
   UNION SELECT channel, sender_id FROM pairings
   UNION SELECT platform, iif(platform = 'public', replace(peer, 'visitor:', ''), peer) FROM sessions WHERE peer IS NOT NULL)`;
 
-export function createPersonCommands({ database, audit, list, erasures, past, exporting, accountOf }: Deps): Commands {
-  const subjectOf = async ({ email, channel = "", id = "" }: Readonly<Record<string, string>>): Promise<Subject> =>
+export function createPersonCommands({ database, audit, list, erasures, past, exporting, accountOf }: Deps) {
+  const subjectOf = async ({ email, channel = "", id = "" }: Args): Promise<Subject> =>
     email === undefined ? parseSubject(channel, id) : { channel: ACCOUNT, id: (await accountOf(email)).id };
 
   /** An account that an erasure has removed; undefined for one that was never erased. */
@@ -42,7 +43,7 @@ export function createPersonCommands({ database, audit, list, erasures, past, ex
   }
 
   return {
-    async "person.erase"(args) {
+    async "person.erase"(args: Args) {
       const subject = await subjectOf(args).catch(async (error: unknown) => {
         const erased = args.email === undefined ? undefined : await erasedAccount(args.email);
         if (!erased) throw error;
@@ -52,7 +53,7 @@ export function createPersonCommands({ database, audit, list, erasures, past, ex
       return (await past.receiptOf(subject)) ?? erasures.erase(subject, actor);
     },
 
-    async "person.export"(args) {
+    async "person.export"(args: Args) {
       const { file = "" } = args;
       if (!isAbsolute(file)) throw invalidInput({ path: "file", message: "Give the absolute path of a new file." });
       const subject = await subjectOf(args);
@@ -68,12 +69,12 @@ export function createPersonCommands({ database, audit, list, erasures, past, ex
       });
     },
 
-    async "person.verify"({ receipt = "" }) {
+    async "person.verify"({ receipt = "" }: Args) {
       return { genuine: areGenuine(list, receipt) };
     },
 
     /** A restored backup has brought people back whom the service was asked to forget: finds them by their hashes. */
-    async "person.reapply"({ operator = "" }) {
+    async "person.reapply"({ operator = "" }: Args) {
       const listed = Map.groupBy(list.all(), ({ person }) => person);
       if (listed.size === 0) return { listed: 0, erased: 0 };
       const senders = JSON.parse(String((await database.readLong(SENDERS)).rows[0]?.people)) as [string, string][];

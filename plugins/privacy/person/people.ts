@@ -89,9 +89,7 @@ export function createPeople(deps: PeopleDeps) {
   });
 
   return {
-    async run(name: string, args: Readonly<Record<string, string>>): Promise<unknown> {
-      return commands[name]?.(args);
-    },
+    commands,
     reseal: list.reseal,
     scrub: scrub.now,
     ofAgents: createAgentPeople({ ...deps, list, erasures, past, exporting }),

@@ -1,6 +1,6 @@
 // Stores messages in the inbox table, each one once, before its platform gets the confirmation that it arrived.
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
-import { type Statement, statement, statementTemplate } from "../../../src/kernel/database/database.ts";
+import { preparedQuery, type Statement, statement, statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { toStorableText } from "../../../src/kernel/util/text/storable-text.ts";
 import type { UploadService } from "../../uploads/index.ts";
@@ -140,12 +140,13 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
   const pendingInbox = sql.raw(PENDING_INBOX);
   const firstPending = sql`(SELECT id FROM ${pendingInbox} WHERE status = 'pending' AND suspended IS NOT 1
     AND agent_id = ${placeholder("agentId")} ORDER BY id LIMIT ${placeholder("limit")})`;
-  const selectPending = drizzle
-    .select(columns)
-    .from(inbox)
-    .where(and(eq(inbox.agentId, placeholder("agentId")), inArray(inbox.id, firstPending)))
-    .orderBy(asc(inbox.id))
-    .prepare();
+  const selectPending = preparedQuery(() =>
+    drizzle
+      .select(columns)
+      .from(inbox)
+      .where(and(eq(inbox.agentId, placeholder("agentId")), inArray(inbox.id, firstPending)))
+      .orderBy(asc(inbox.id)),
+  );
 
   type ResolvedSession = Awaited<ReturnType<Sessions["findOrOpen"]>>;
 

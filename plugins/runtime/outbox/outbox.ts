@@ -2,8 +2,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Choice } from "../../../channels/port.ts";
 import { isChannelId } from "../../../channels/registry.ts";
-import type { Statement } from "../../../src/kernel/database/database.ts";
-import { statementTemplate } from "../../../src/kernel/database/database.ts";
+import { preparedQuery, type Statement, statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { HOUR, SECOND } from "../../../src/kernel/util/time.ts";
 import type { InboxEntry } from "../inbox/entries.ts";
@@ -85,26 +84,27 @@ export function createOutbox(deps: Deps): Outbox {
       createdAt: placeholder("createdAt"),
     }),
   );
-  const selectPending = drizzle
-    .select({
-      id: outbox.id,
-      inboxId: outbox.inboxId,
-      agentId: outbox.agentId,
-      platform: outbox.platform,
-      peer: outbox.peer,
-      body: outbox.body,
-      replyTo: outbox.replyTo,
-      previewId: outbox.previewId,
-      choices: outbox.choices,
-      files: outbox.files,
-      parts: outbox.parts,
-      attempts: outbox.attempts,
-    })
-    .from(outbox)
-    .where(and(isPending, eq(outbox.agentId, placeholder("agentId"))))
-    .orderBy(asc(outbox.id))
-    .limit(placeholder("limit"))
-    .prepare();
+  const selectPending = preparedQuery(() =>
+    drizzle
+      .select({
+        id: outbox.id,
+        inboxId: outbox.inboxId,
+        agentId: outbox.agentId,
+        platform: outbox.platform,
+        peer: outbox.peer,
+        body: outbox.body,
+        replyTo: outbox.replyTo,
+        previewId: outbox.previewId,
+        choices: outbox.choices,
+        files: outbox.files,
+        parts: outbox.parts,
+        attempts: outbox.attempts,
+      })
+      .from(outbox)
+      .where(and(isPending, eq(outbox.agentId, placeholder("agentId"))))
+      .orderBy(asc(outbox.id))
+      .limit(placeholder("limit")),
+  );
   const stopping = new AbortController();
   /** Smaller ids are those of an earlier process: UUIDv7 grow, also within a millisecond. */
   const firstId = Bun.randomUUIDv7();

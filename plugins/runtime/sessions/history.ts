@@ -1,6 +1,6 @@
 // Loads the history of a session, which is its recent messages and a summary of the older ones, through a bounded cache.
 import { and, desc, eq, gt, sql } from "drizzle-orm";
-import { statement } from "../../../src/kernel/database/database.ts";
+import { preparedQuery, statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
 import { TAINT, type Taint } from "../../skills/index.ts";
@@ -40,30 +40,32 @@ export function createHistoryCache({ database }: Pick<Kernel, "database">) {
   const cache = new Map<string, { agentId: string; history: History; size: number }>();
   let cachedCharacters = 0;
 
-  const selectSummary = drizzle
-    .select({
-      agentId: sessions.agentId,
-      summary: sessions.summary,
-      upto: sessions.summaryUpto,
-      taint: sessions.summaryTaint,
-    })
-    .from(sessions)
-    .where(eq(sessions.id, placeholder("id")))
-    .prepare();
-  const selectRecent = drizzle
-    .select({
-      seq: messages.seq,
-      id: messages.id,
-      role: messages.role,
-      content: messages.content,
-      taint: messages.taint,
-      timestamp: messages.createdAt,
-    })
-    .from(messages)
-    .where(and(eq(messages.sessionId, placeholder("id")), gt(messages.seq, placeholder("after"))))
-    .orderBy(desc(messages.seq))
-    .limit(placeholder("limit"))
-    .prepare();
+  const selectSummary = preparedQuery(() =>
+    drizzle
+      .select({
+        agentId: sessions.agentId,
+        summary: sessions.summary,
+        upto: sessions.summaryUpto,
+        taint: sessions.summaryTaint,
+      })
+      .from(sessions)
+      .where(eq(sessions.id, placeholder("id"))),
+  );
+  const selectRecent = preparedQuery(() =>
+    drizzle
+      .select({
+        seq: messages.seq,
+        id: messages.id,
+        role: messages.role,
+        content: messages.content,
+        taint: messages.taint,
+        timestamp: messages.createdAt,
+      })
+      .from(messages)
+      .where(and(eq(messages.sessionId, placeholder("id")), gt(messages.seq, placeholder("after"))))
+      .orderBy(desc(messages.seq))
+      .limit(placeholder("limit")),
+  );
 
   function evict(sessionId: string): void {
     cachedCharacters -= cache.get(sessionId)?.size ?? 0;

@@ -1,6 +1,6 @@
 // Sessions are the conversations of an agent: opens them, finds them by their peer, lists them and completes them.
 import { and, desc, eq, gt, sql } from "drizzle-orm";
-import { insertedRowid, type Statement } from "../../../src/kernel/database/database.ts";
+import { insertedRowid, preparedQuery, type Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Taint } from "../../skills/index.ts";
@@ -89,53 +89,58 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
   /** Invalidations of the caches so far. */
   let invalidations = 0;
 
-  const selectOpen = drizzle
-    .select({ id: sessions.id })
-    .from(sessions)
-    .where(
-      and(
-        eq(sessions.agentId, placeholder("agentId")),
-        eq(sessions.platform, placeholder("platform")),
-        eq(sessions.peer, placeholder("peer")),
-        isOpen,
-      ),
-    )
-    .prepare();
-  const selectSession = drizzle
-    .select()
-    .from(sessions)
-    .where(eq(sessions.id, placeholder("id")))
-    .prepare();
-  const selectActive = drizzle
-    .select()
-    .from(sessions)
-    .where(
-      and(
-        eq(sessions.agentId, placeholder("agentId")),
-        eq(sessions.platform, "web"),
-        isShown,
-        isOpen,
-        gt(sessions.lastActivityAt, placeholder("since")),
-      ),
-    )
-    .orderBy(desc(sessions.createdAt), desc(sessions.id))
-    .limit(1)
-    .prepare();
-  const selectShown = drizzle
-    .select()
-    .from(sessions)
-    .where(and(eq(sessions.agentId, placeholder("agentId")), isShown))
-    .orderBy(desc(sessions.lastActivityAt))
-    .limit(MAX_LISTED)
-    .prepare();
-  const selectLast = [isShown, isVisitor].map((condition) =>
+  const selectOpen = preparedQuery(() =>
     drizzle
-      .select({ at: sessions.lastActivityAt })
+      .select({ id: sessions.id })
       .from(sessions)
-      .where(and(eq(sessions.agentId, placeholder("agentId")), condition))
+      .where(
+        and(
+          eq(sessions.agentId, placeholder("agentId")),
+          eq(sessions.platform, placeholder("platform")),
+          eq(sessions.peer, placeholder("peer")),
+          isOpen,
+        ),
+      ),
+  );
+  const selectSession = preparedQuery(() =>
+    drizzle
+      .select()
+      .from(sessions)
+      .where(eq(sessions.id, placeholder("id"))),
+  );
+  const selectActive = preparedQuery(() =>
+    drizzle
+      .select()
+      .from(sessions)
+      .where(
+        and(
+          eq(sessions.agentId, placeholder("agentId")),
+          eq(sessions.platform, "web"),
+          isShown,
+          isOpen,
+          gt(sessions.lastActivityAt, placeholder("since")),
+        ),
+      )
+      .orderBy(desc(sessions.createdAt), desc(sessions.id))
+      .limit(1),
+  );
+  const selectShown = preparedQuery(() =>
+    drizzle
+      .select()
+      .from(sessions)
+      .where(and(eq(sessions.agentId, placeholder("agentId")), isShown))
       .orderBy(desc(sessions.lastActivityAt))
-      .limit(1)
-      .prepare(),
+      .limit(MAX_LISTED),
+  );
+  const selectLast = [isShown, isVisitor].map((condition) =>
+    preparedQuery(() =>
+      drizzle
+        .select({ at: sessions.lastActivityAt })
+        .from(sessions)
+        .where(and(eq(sessions.agentId, placeholder("agentId")), condition))
+        .orderBy(desc(sessions.lastActivityAt))
+        .limit(1),
+    ),
   );
 
   const peerKey = (agentId: string, platform: string, peer: string) => `${agentId} ${platform} ${peer}`;

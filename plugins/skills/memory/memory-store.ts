@@ -1,6 +1,6 @@
 // Stores agents' long-term memory: facts with full-text search, each visible only in its own circle of conversations.
 import { and, desc, eq, getTableColumns, inArray, sql } from "drizzle-orm";
-import { type Statement, statement } from "../../../src/kernel/database/database.ts";
+import { preparedQuery, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../../src/kernel/plugin.ts";
 import { createCache } from "../../../src/kernel/util/cache.ts";
@@ -48,38 +48,42 @@ export function createMemoryStore({ database, config, vectors, embedStatements =
   const circleIs = eq(table.circle, sql.placeholder("circle"));
   const newest = [desc(table.updatedAt), desc(table.seq)] as const;
   const pinnedFirst = [desc(table.pinned), ...newest] as const;
-  const selectRecent = drizzle
-    .select(columns)
-    .from(table)
-    .where(and(agentIs, circleIs))
-    .orderBy(...pinnedFirst)
-    .limit(RECENT.facts + 1)
-    .prepare();
-  const selectPage = drizzle
-    .select(columns)
-    .from(table)
-    .where(agentIs)
-    .orderBy(...newest)
-    .limit(sql.placeholder("limit"))
-    .offset(sql.placeholder("offset"))
-    .prepare();
+  const selectRecent = preparedQuery(() =>
+    drizzle
+      .select(columns)
+      .from(table)
+      .where(and(agentIs, circleIs))
+      .orderBy(...pinnedFirst)
+      .limit(RECENT.facts + 1),
+  );
+  const selectPage = preparedQuery(() =>
+    drizzle
+      .select(columns)
+      .from(table)
+      .where(agentIs)
+      .orderBy(...newest)
+      .limit(sql.placeholder("limit"))
+      .offset(sql.placeholder("offset")),
+  );
   /** With `circle` null, facts of all circles match: the owner may see all. */
   const inCircle = sql`(${sql.placeholder("circle")} IS NULL OR ${table.circle} = ${sql.placeholder("circle")})`;
-  const selectMatching = drizzle
-    .select(columns)
-    .from(sql`memories_search`)
-    .innerJoin(table, sql`${table.seq} = memories_search.rowid`)
-    .where(and(sql`memories_search MATCH ${sql.placeholder("match")}`, agentIs, inCircle))
-    .orderBy(sql`memories_search.rank`)
-    .limit(sql.placeholder("limit"))
-    .prepare();
-  const selectContaining = drizzle
-    .select(columns)
-    .from(table)
-    .where(and(agentIs, inCircle, sql`instr(lower(${table.content}), ${sql.placeholder("part")}) > 0`))
-    .orderBy(...newest)
-    .limit(sql.placeholder("limit"))
-    .prepare();
+  const selectMatching = preparedQuery(() =>
+    drizzle
+      .select(columns)
+      .from(sql`memories_search`)
+      .innerJoin(table, sql`${table.seq} = memories_search.rowid`)
+      .where(and(sql`memories_search MATCH ${sql.placeholder("match")}`, agentIs, inCircle))
+      .orderBy(sql`memories_search.rank`)
+      .limit(sql.placeholder("limit")),
+  );
+  const selectContaining = preparedQuery(() =>
+    drizzle
+      .select(columns)
+      .from(table)
+      .where(and(agentIs, inCircle, sql`instr(lower(${table.content}), ${sql.placeholder("part")}) > 0`))
+      .orderBy(...newest)
+      .limit(sql.placeholder("limit")),
+  );
 
   const recent = createCache<RecentFacts>({ entries: ownsDatabase({ config, database }) ? MAX_CACHED_CIRCLES : 0 });
   async function loadRecent(agentId: string, circle: string): Promise<RecentFacts> {

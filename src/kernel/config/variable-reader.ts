@@ -2,7 +2,6 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseEnv } from "node:util";
 import { nearestName } from "../util/nearest-name.ts";
 import type { DefaultContext, Secrecy, Variable, VariableGroup, VariableSource } from "./variable.ts";
 
@@ -58,12 +57,14 @@ export interface VariableReader {
  * Throws ConfigError when there is a `.env` file that can't be read.
  */
 export function createVariableReader(
-  env: Environment,
+  given: Environment,
   options: ReadOptions,
   groups: readonly VariableGroup[],
 ): VariableReader {
   const cwd = options.cwd ?? process.cwd();
-  const file = options.dotenv === false ? {} : parseEnv(options.dotenv ?? readDotenv(cwd));
+  // Every look into `process.env` itself is a call into the runtime.
+  const env = { ...given };
+  const file = options.dotenv === false ? {} : parseDotenv(options.dotenv ?? readDotenv(cwd));
   const declared = new Map<string, Variable<unknown>>();
   const texts = new Map<string, { text: string | undefined; source: VariableSource }>();
 
@@ -171,6 +172,10 @@ function decodePassword(password: string | undefined): string | undefined {
     return password;
   }
 }
+
+/** Without a `.env`, the module that reads its form is not loaded. */
+const parseDotenv = (text: string): Environment =>
+  text === "" ? {} : process.getBuiltinModule("node:util").parseEnv(text);
 
 /** A missing `.env` is fine; one that can't be read is an error, since its settings would be ignored silently. */
 function readDotenv(cwd: string): string {

@@ -21,7 +21,7 @@ import type { Statement } from "./statements.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
 export { DatabaseDamaged, DatabaseInUse, DatabaseNewer, GuardFailed, isUniqueViolation } from "./errors.ts";
-export { guard, insertedRowid, type Statement, statement, statementTemplate } from "./statements.ts";
+export { guard, insertedRowid, preparedQuery, type Statement, statement, statementTemplate } from "./statements.ts";
 
 export interface Database {
   /** For reads (prepare them once) and for building statements. Writes through it use the queue too. */
@@ -52,6 +52,8 @@ export interface Database {
    * called for a file.
    */
   onLostAnswer(listener: () => void): void;
+  /** Moves the log of a file into the file while others read and write, so that closing it has little left to do. */
+  checkpoint(): Promise<void>;
   /**
    * Empties the log of a file, which holds earlier versions of pages, so that nothing deleted is left in it. False if a long
    * reader, such as a backup, keeps it from that for some seconds.
@@ -163,6 +165,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       await writeLong([{ sql: COMPACT, args: [] }]);
       return true;
     },
+    checkpoint: async () => engine.checkpoint?.(),
     async truncateLog() {
       for (let attempt = 0; attempt < TRUNCATE_ATTEMPTS; attempt++) {
         if ((await engine.truncateLog?.()) ?? true) return true;

@@ -25,6 +25,8 @@ export interface StorageEngine {
   /** Runs one query without blocking the event loop. */
   readLong(sql: string, args: readonly InValue[]): Promise<ResultSet>;
   afterCommit(): void;
+  /** Of a file: see `Database.checkpoint`. */
+  checkpoint?(): Promise<void>;
   /** Of a file: see `Database.truncateLog`. */
   truncateLog?(): Promise<boolean>;
   /** Of a server: see `Database.onLostAnswer`. */
@@ -78,6 +80,7 @@ export function openFile(
           throw toStorageError(error);
         }
       },
+      checkpoint: checkpointer.checkpoint,
       truncateLog: () =>
         checkpointer.holdWhile(() => {
           keeper?.cutOff();

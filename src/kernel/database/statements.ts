@@ -35,14 +35,43 @@ export function statement(query: DrizzleQuery): Statement {
 }
 
 /**
- * Builds a drizzle query once for many uses, with `sql.placeholder(name)` for its values. Ten times cheaper than
- * building the query for each use.
+ * Prepares a drizzle query once for many uses, at the first of them: the queries of all plugins would take a tenth of the start.
+ *
+ * @example
+ * const selectById = preparedQuery(() => drizzle.select().from(agents).where(eq(agents.id, sql.placeholder("id"))));
+ * const [agent] = await selectById.execute({ id });
+ */
+export function preparedQuery<Result>(
+  build: () => {
+    prepare(): { execute(values?: Record<string, unknown>): Result };
+  },
+): { execute(values?: Record<string, unknown>): Result } {
+  let prepared: ReturnType<ReturnType<typeof build>["prepare"]> | undefined;
+  return {
+    execute(values) {
+      prepared ??= build().prepare();
+      return prepared.execute(values);
+    },
+  };
+}
+
+/**
+ * Builds the SQL of a drizzle query once for many uses, at the first of them, with `sql.placeholder(name)` for its values. Ten times
+ * cheaper than building it for each use.
  *
  * @example
  * const rename = statementTemplate(database.drizzle.update(agents).set({ name: sql`${sql.placeholder("name")}` }).where(eq(agents.id, sql.placeholder("id"))));
  * await database.write([rename({ id, name })]);
  */
 export function statementTemplate(query: DrizzleQuery): (values: Readonly<Record<string, unknown>>) => Statement {
+  let template: ReturnType<typeof makeTemplate> | undefined;
+  return (values) => {
+    template ??= makeTemplate(query);
+    return template(values);
+  };
+}
+
+function makeTemplate(query: DrizzleQuery): (values: Readonly<Record<string, unknown>>) => Statement {
   const { sql, params } = query.toSQL();
   const parameters = params.map((param) => {
     if (is(param, Placeholder)) return { name: param.name, encode: (value: unknown) => value };

@@ -1,6 +1,5 @@
 // Fetches URLs that users supply, protected against SSRF: no private networks, and limits on size, time and redirects.
 
-import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 import { AppError } from "../errors.ts";
 import { isInNetworks, parseNetworks } from "../http/client-address.ts";
@@ -205,6 +204,7 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
 }
 
 async function resolveAll(hostname: string): Promise<string[]> {
+  const { lookup } = await import("node:dns/promises");
   const found = await lookup(hostname, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 }

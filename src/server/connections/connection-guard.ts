@@ -1,6 +1,5 @@
 // Keeps one address, or all together, from taking every descriptor of the process: connections beyond the limits are
 // closed, so that /healthz and the rest of the service can still be reached.
-import { isIP } from "node:net";
 import type { Config } from "../../kernel/config/config.ts";
 import { isInNetworks, parseNetworks, rateLimitKey } from "../../kernel/http/client-address.ts";
 import type { WebServer } from "../../kernel/http/web-sockets.ts";
@@ -74,6 +73,7 @@ export function guardConnections({ servers, limits, trustedProxies, peers = () =
   async function enforceLimits(): Promise<number> {
     accepted ??= openAcceptedSockets();
     const sockets = await accepted;
+    const { isIP } = await import("node:net");
     const trusted = [...proxies, ...parseNetworks(peers().filter((address) => isIP(address) !== 0))];
     const list = () => {
       const open = openDescriptors(limits.descriptors);

@@ -67,6 +67,7 @@ export async function handOver({ listeners, graceMs, end, program }: HandOver): 
   const inherited: Inherited = {
     from: version,
     since,
+    ended: Date.now(),
     listeners: listeners.flatMap(({ name, host, port }) => {
       const own = sockets.filter(({ localPort }) => localPort === port);
       const listening = own.find(({ peer }) => peer === undefined)?.descriptor;

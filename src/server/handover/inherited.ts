@@ -17,6 +17,8 @@ export interface Inherited {
   listeners: readonly InheritedListener[];
   /** Epoch ms since when connections wait. */
   since: number;
+  /** Epoch ms at which the program before had ended everything. */
+  ended: number;
   /** The process was started by a hand-over of this version. */
   from: string;
 }

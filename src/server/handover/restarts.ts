@@ -88,7 +88,8 @@ export function createRestarts({ running, program, startedAt, inherited }: Resta
     commands,
     logRestart(): void {
       const connections = inherited?.listeners.reduce((sum, one) => sum + one.connections.length, 0);
-      running().log.info("restarted", { from: inherited?.from, version, pausedMs, connections });
+      const parts = inherited && { endedMs: inherited.ended - inherited.since, startedMs: startedAt - inherited.ended };
+      running().log.info("restarted", { from: inherited?.from, version, pausedMs, ...parts, connections });
     },
     onSignal: () =>
       void restart().catch((error: unknown) =>

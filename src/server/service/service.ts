@@ -19,6 +19,8 @@ export interface Service {
   peers?(): readonly string[];
   /** In a cluster: gives what this machine owns to another one, while the listeners still take requests. */
   handOver?(): Promise<void>;
+  /** Before a hand-over, while requests are still answered: does what would otherwise keep them waiting. */
+  prepareHandOver?(): Promise<void>;
   /** Ends the work of plugins. Called while the last requests are handled. */
   stop(): Promise<void>;
   /** Ends jobs, once the last requests are handled. */
@@ -36,6 +38,7 @@ export async function openLocalService(options: CellOptions): Promise<Service> {
     runCommand,
     defaultModel: app.defaultModel,
     firstAdmin: options.config.role === "backend" ? { kind: "exists" } : await findFirstAdmin(app),
+    prepareHandOver: kernel.database.checkpoint,
     stop: app.stop,
     stopJobs: kernel.jobs.stop,
     close: kernel.close,

@@ -11,6 +11,8 @@ export interface Checkpointer {
   afterCommit(): void;
   /** Commits wait for this promise, if there is one: the log can restart only while nothing is committed. Never rejects. */
   readonly pause: Promise<void> | undefined;
+  /** Makes a checkpoint now, whatever the size of the log. Never rejects. */
+  checkpoint(): Promise<void>;
   /** Runs the work while there is no checkpoint. */
   holdWhile<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Waits for a running checkpoint. Call `closeFile` after the database is closed: it releases SQLite's locks (POSIX). */
@@ -43,12 +45,16 @@ export function createCheckpointer(deps: {
     timer = undefined;
     if (!running) keeper?.noteNext();
     const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-    if (closed || running || bytes <= WAL_SIZE_LIMIT_BYTES) return;
+    if (!closed && !running && bytes > WAL_SIZE_LIMIT_BYTES) void startCheckpoint();
+  }
+
+  function startCheckpoint(): Promise<void> {
     running = runCheckpoint()
       .catch(fallBackToAutoCheckpoint)
       .finally(() => {
         running = undefined;
       });
+    return running;
   }
 
   /** Copies most frames while commits continue, and holds commits only for the frames that were added meanwhile. */
@@ -101,6 +107,10 @@ export function createCheckpointer(deps: {
     },
     get pause() {
       return pause;
+    },
+    async checkpoint() {
+      while (running) await running;
+      if (!closed) await startCheckpoint();
     },
     async holdWhile(work) {
       while (running) await running;

@@ -9,7 +9,7 @@ import { pageHeaders } from "../../pages/html.ts";
 import { once } from "../../util/cache.ts";
 import { openRoutes } from "../route-guards.ts";
 import type { Tag } from "./document.ts";
-import { addExamples, completeDocument, type OpenApiDocument, type RecordedExamples, shareSchemas } from "./openapi.ts";
+import type { OpenApiDocument, RecordedExamples } from "./openapi.ts";
 
 /** The texts and registrations of plugins that the document shows beside the routes. */
 export interface ApiDocumentation {
@@ -106,6 +106,7 @@ export function swaggerRoutes(
     return completePage(await original.text(), { script, style });
   });
   const document = createCompressedAsset(async () => {
+    const { addExamples, completeDocument, shareSchemas } = await import("./openapi.ts");
     const completed = await completeDocument(await generateDocument(), securitySchemes, tags);
     await shareSchemas(completed);
     if (examples) {

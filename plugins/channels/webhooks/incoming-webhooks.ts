@@ -10,7 +10,7 @@ import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { AgentStatsService } from "../../agent-stats/index.ts";
 import { type agents as agentsPlugin, takesMessages } from "../../agents/index.ts";
 import type { MessageIntake } from "../access/message-intake.ts";
-import type { OpenConnections } from "./open-connections.ts";
+import type { OpenConnections } from "../connections/open-connections.ts";
 import { urlKeyOf } from "./webhook-urls.ts";
 
 /** The action in the service token of a forwarded post. */

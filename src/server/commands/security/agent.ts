@@ -1,8 +1,8 @@
 // Runs `berth agent …`: freezes agents of any account, also while the service runs.
 
-import { environment } from "../../kernel/config/config.ts";
-import { programName } from "../../kernel/config/program-name.ts";
-import { loadAllSettings } from "../settings.ts";
+import { environment } from "../../../kernel/config/config.ts";
+import { programName } from "../../../kernel/config/program-name.ts";
+import { loadAllSettings } from "../../settings.ts";
 
 interface ChangedAgent {
   name: string;
@@ -26,7 +26,7 @@ export async function agentCommand([action, id, ...rest]: string[], reason: stri
     process.stderr.write(`Usage:\n${agentHelp()}\n`);
     return 2;
   }
-  const { runCommand } = await import("./run-command.ts");
+  const { runCommand } = await import("../run-command.ts");
   const args = { id, ...(reason !== undefined && { reason }) };
   const agent = (await runCommand(loadAllSettings(environment()), `agent.${action}`, args)) as ChangedAgent;
   process.stdout.write(`${agent.name} (${id}) is ${isFreeze ? "frozen" : agent.status}.\n`);

@@ -1,51 +1,36 @@
-// The backend's routes for API clients in Berth's own form: models, prices and chat. Those under /v1 are in `openai-api`.
+// The backend's routes by which API clients learn of models: which there are, their prices, and whether they can be reached.
 import { Elysia } from "elysia";
-import { AppError } from "../../src/kernel/errors.ts";
-import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
-import { openRoutes } from "../../src/kernel/http/route-guards.ts";
-import type { createBilling } from "./billing.ts";
-import { cacheHeader } from "./cache/response-cache.ts";
-import { type ApiCallers, readApiCall } from "./calls/api-callers.ts";
-import type { createApiCalls } from "./calls/api-calls.ts";
-import { chatErrors, chatRequestBody, chatResponses, parseChatBody } from "./calls/chat-request.ts";
-import { aiHealth, costEstimate, createModelSchemas, estimateBody, selectBody } from "./model.ts";
-import type { createCandidates } from "./providers/candidates.ts";
-import type { createCatalogue } from "./providers/catalogue.ts";
-import { type CatalogueEntry, toWireModel } from "./providers/catalogue-entry.ts";
-import { costUsd } from "./providers/pricing.ts";
-import type { ProviderId } from "./providers/provider.ts";
-import type { createProviderHealth } from "./providers/provider-health.ts";
-import type { createProviders } from "./providers/providers.ts";
-import type { ProviderRegistry } from "./providers/registry.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
+import { aiHealth, costEstimate, createModelSchemas, estimateBody, selectBody } from "../model.ts";
+import type { createCandidates } from "../providers/candidates.ts";
+import type { createCatalogue } from "../providers/catalogue.ts";
+import { type CatalogueEntry, toWireModel } from "../providers/catalogue-entry.ts";
+import { costUsd } from "../providers/pricing.ts";
+import type { ProviderId } from "../providers/provider.ts";
+import type { createProviderHealth } from "../providers/provider-health.ts";
+import type { createProviders } from "../providers/providers.ts";
+import type { ProviderRegistry } from "../providers/registry.ts";
 
 interface Deps {
-  billing: ReturnType<typeof createBilling>;
   candidates: ReturnType<typeof createCandidates>;
   catalogue: ReturnType<typeof createCatalogue>;
   health: ReturnType<typeof createProviderHealth>;
-  callers: ApiCallers;
-  /** The calls of API clients. */
-  open: ReturnType<typeof createApiCalls>;
   providers: ReturnType<typeof createProviders>;
   registry: ProviderRegistry;
 }
 
-export function apiRoutes({ billing, callers, candidates, catalogue, health, open, providers, registry }: Deps) {
+export function modelInfoRoutes({ candidates, catalogue, health, providers, registry }: Deps) {
   const { modelList, providerModels, selectedModel } = createModelSchemas(registry);
   const tags = ["AI"];
   const now = () => new Date().toISOString();
 
-  const chat = async ({ body, request }: { body: unknown; request: Request }) => {
-    const { userId } = await callers.admit(request);
-    return open.chat(readApiCall(request, userId, () => parseChatBody(body)));
-  };
-
   const toWireWithHealth = (entry: CatalogueEntry) =>
     toWireModel({ ...entry, available: entry.available && !candidates.isDown(entry.provider) });
 
-  return new Elysia({ name: "ai.backend" })
+  return new Elysia({ name: "ai.model-info" })
     .use(openRoutes)
-    .use(billing.backend)
     .get(
       "/api/ai/health",
       async () => {
@@ -135,20 +120,6 @@ export function apiRoutes({ billing, callers, candidates, catalogue, health, ope
         },
       },
     )
-    .post("/api/ai/chat", chat, {
-      open: true,
-      detail: {
-        tags,
-        summary: "Chat with a model, passed through",
-        description:
-          "The provider's answer is passed through in the shape of OpenAI's chat completions, streamed with `stream: true`. Without `model`, `taskType` chooses one.",
-        operationId: "createChatCompletion",
-        ...documentErrors(chatErrors),
-        parameters: [cacheHeader],
-        requestBody: chatRequestBody,
-        responses: chatResponses,
-      },
-    })
     .post(
       "/api/ai/estimate-cost",
       async ({ body: { model, inputTokens, outputTokens } }) => {

@@ -1,10 +1,10 @@
 // The routes for an app of a platform as a whole: its address is proven here, and what is posted to it is dropped.
 
 import { Elysia, t } from "elysia";
-import type { AppWebhook } from "../../channels/definition.ts";
-import { channelDefinition, isChannelId } from "../../channels/registry.ts";
-import { notFound, unauthorized } from "../../src/kernel/errors.ts";
-import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { AppWebhook } from "../../../channels/definition.ts";
+import { channelDefinition, isChannelId } from "../../../channels/registry.ts";
+import { notFound, unauthorized } from "../../../src/kernel/errors.ts";
+import { documentErrors, documentGuard } from "../../../src/kernel/http/openapi/route-documentation.ts";
 
 const detail = { tags: ["Channels"], ...documentGuard([]) };
 

@@ -1,15 +1,15 @@
 // Routes on both surfaces that list an agent's messages.
 import { Elysia, type Static } from "elysia";
-import { channelIds } from "../../channels/registry.ts";
-import { invalidInput } from "../../src/kernel/errors.ts";
-import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
-import type { ServiceOf } from "../../src/kernel/plugin.ts";
-import type { agents as agentsPlugin } from "../agents/index.ts";
-import type { ReplyFile, UploadService } from "../uploads/index.ts";
-import { type Platform, platformIds } from "./inbox/entries.ts";
-import { type AgentMessage, createMessagesPage, messagesQuery } from "./model.ts";
-import { withFiles } from "./reply-files/sent-files.ts";
-import type { ListedMessage, MessageList } from "./sessions/message-list.ts";
+import { channelIds } from "../../../channels/registry.ts";
+import { invalidInput } from "../../../src/kernel/errors.ts";
+import { readLimit, readOffset } from "../../../src/kernel/http/paging.ts";
+import type { ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
+import type { ReplyFile, UploadService } from "../../uploads/index.ts";
+import { type Platform, platformIds } from "../inbox/entries.ts";
+import { type AgentMessage, createMessagesPage, messagesQuery } from "../model.ts";
+import { withFiles } from "../reply-files/sent-files.ts";
+import type { ListedMessage, MessageList } from "./message-list.ts";
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 100;

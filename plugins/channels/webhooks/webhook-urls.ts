@@ -2,7 +2,7 @@
 import type { ChannelId } from "../../../channels/port.ts";
 import type { Config } from "../../../src/kernel/config/config.ts";
 import type { Adapters } from "../adapters.ts";
-import type { Connection } from "./connection-store.ts";
+import type { Connection } from "../connections/connection-store.ts";
 
 /** The key after the callback's id, if the address proves the sender: the row in the database is not enough to post. */
 export const urlKeyOf = (secret: string) =>
