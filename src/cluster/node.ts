@@ -23,6 +23,8 @@ export interface NodeOptions {
   engine: Engine;
   /** The cell of this process. That of the first process of each machine is cell 0. */
   cell: number;
+  /** How many cells there are at least, as this machine's files show. */
+  leastCount: number;
   /** How the other nodes reach this one. */
   address: string;
   version: string;
@@ -95,7 +97,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     log,
     fingerprint: () => startFingerprint(options.program, file),
   });
-  const cells = watchCells({ table, onChange: changed, onError });
+  const cells = watchCells({ table, leastCount: options.leastCount, onChange: changed, onError });
   const state = (): NodeState => ({
     ...self,
     version,
