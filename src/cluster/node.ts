@@ -86,6 +86,9 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
   const listeners: (() => void)[] = [];
   const changed = () => {
     role?.wake();
+    // Once the cell is here, the order is carried out: it does not hold the cell here for ever.
+    if (role?.phase === "owning" && orders.wantedOwner(cell) === address)
+      void orders.done(cell, address).catch(onError);
     for (const listener of listeners) listener();
   };
   const onError = (error: unknown) => log.debug("the cluster's engine does not answer", { error });
@@ -174,7 +177,6 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     onOwned(ms) {
       figures.tookOver(ms);
       log.info("this node owns the cell", { cell, ms: Math.round(ms) });
-      void orders.done(cell, address).catch(onError);
       changed();
     },
     onLost(why) {
@@ -245,6 +247,8 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     },
     async stop() {
       schedule.stop();
+      // A machine that is stopped is not waited for.
+      await orders.done(cell, address).catch(onError);
       await created.stop();
       await lease.stop();
       cells.stop();

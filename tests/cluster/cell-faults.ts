@@ -90,12 +90,15 @@ export const CELL_FAULTS: readonly Fault[] = [
       const name = new URL(node.backend).host;
       await settled(deps);
       if (random.chance(0.7)) await node.command("cluster", "move", String(random.integer(0, deps.cells - 1)), name);
-      if (random.chance(0.5)) await node.stop();
-      else {
-        const ended = deps.interrupt();
-        await killNode(node, deps);
-        ended();
+      if (random.chance(0.5)) {
+        // It gives its lease back, so there is nothing to forget.
+        await node.stop();
+        cluster.remove(node);
+        return;
       }
+      const ended = deps.interrupt();
+      await killNode(node, deps);
+      ended();
       cluster.remove(node);
       await eventually(async () => (await cluster.command("cluster", "forget", name)).exitCode === 0, {
         timeoutMs: 30_000,

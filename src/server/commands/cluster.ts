@@ -136,7 +136,10 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       await (await engine.table("nodes")).remove(keyOf(address));
       const processes = await engine.table("processes");
       for (const { key } of await processes.list()) if (key.endsWith(`.${keyOf(address)}`)) await processes.remove(key);
-      await (await engine.table("orders")).remove(drainKey(address));
+      const orders = await engine.table("orders");
+      await orders.remove(drainKey(address));
+      for (const { key, value } of await orders.list())
+        if (key.startsWith(moveKey("")) && value === address) await orders.remove(key);
       return `${address} is forgotten.\n`;
     },
   },
@@ -153,7 +156,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       const began = performance.now();
       await (await engine.table("orders")).put(moveKey(Number(cell)), address);
       const isThere = ({ cells }: ClusterStatus) =>
-        cells.some((one) => one.cell === Number(cell) && one.owner === address);
+        cells.some((one) => one.cell === Number(cell) && one.owner === address && !one.state.startsWith("moving"));
       if (!isThere(await until(engine, isThere)))
         return `The cell is still on its way to ${address}. See: ${programName()} cluster status\n`;
       return `${address} owns cell ${cell} after ${((performance.now() - began) / 1000).toFixed(1)} s.\n`;
