@@ -17,17 +17,10 @@ import { cellOfRequest } from "../cells/addressee.ts";
 import { watchDepartures } from "./departures.ts";
 import { failure } from "./failure.ts";
 import { RELAY_HEADER, type RelayGrants, requestLine } from "./grants.ts";
+import type { Place, SurfaceName } from "./place.ts";
 import { isMoved, MOVED_HEADER, movedResponse, prepareRelay, type Sending } from "./relay.ts";
 import { relaySocket } from "./relay-socket.ts";
 import { withClient } from "./with-client.ts";
-
-type SurfaceName = "web" | "backend";
-
-/** Where a cell is served. */
-export type Place =
-  | { kind: "here"; surfaces: Record<SurfaceName, Surface> }
-  /** The address is that of another process of this machine, or of another node. */
-  | { kind: "process" | "node"; address: string };
 
 export interface RouterDeps {
   /** Of this node, as the others reach it; undefined for a machine alone. */
