@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { eventually, type Seeded, seeded } from "../support/eventually.ts";
 import { CELL_FAULTS } from "./cell-faults.ts";
 import { FAULTS, type Fault, settled } from "./faults.ts";
-import { checkFiles, checkReplies, type Interruption, ledgersWritten } from "./history.ts";
+import { checkFiles, checkReplies, fencesOf, type Interruption, ledgersWritten } from "./history.ts";
 import { allAnswer, type SignUps, startMessages, startReads, startSignUps } from "./load.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -109,7 +109,7 @@ async function runUnderLoad({ world, random, seconds, faults, print }: Load): Pr
   await eventually(async () => (await answered(world)) >= messages.total(), { timeoutMs: 60_000, everyMs: 100 });
   for (const client of signUps.made) await client.signIn();
   await ledgersWritten(world);
-  const { shownTwice, waits } = await checkReplies(world, messages, interruptions);
+  const { shownTwice, waits } = await checkReplies(world, messages, [...interruptions, ...fencesOf(world)]);
   print(JSON.stringify(await cluster.status()));
   await checkFiles(world, messages, signUps);
   const longest = happened.map(({ fault, from, to }) => ({

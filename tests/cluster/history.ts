@@ -20,6 +20,16 @@ const IN_FLIGHT_MS = 1_000;
 /** After a process goes on, or NATS is back: until who was cut off knows it. */
 const CUT_OFF_MS = 1_000;
 
+/** Times at which nodes have given a cell up by themselves, as on a machine that is too busy to renew a lease in time. */
+export function fencesOf({ cluster }: World): Interruption[] {
+  const lines = cluster.nodes.flatMap((node) => node.output().stderr.split("\n"));
+  return lines.flatMap((line) => {
+    if (!line.includes('"this node gives the cell up"')) return [];
+    const at = Date.parse((JSON.parse(line) as { time: string }).time);
+    return [{ fault: "a lease ran out", from: at, to: at }];
+  });
+}
+
 export interface Replies {
   /** Replies that a platform showed twice, each in transit when a process ended. */
   shownTwice: number;
