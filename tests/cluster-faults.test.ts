@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { runFaults } from "./cluster/fault-run.ts";
 
-const SECONDS = 60;
+const SECONDS = 45;
 const CELLS = 3;
 
 test("each message is answered once and in order, nothing is lost, and all copies are equal", async () => {
