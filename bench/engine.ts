@@ -49,7 +49,12 @@ export const engine: Benchmark = {
       await Promise.all(nats.servers.map((one) => one.start()));
       await untilAllAppend(logs, last);
       const back = performance.now() - restarted;
-      const figure = (what: string, shown: string, baseline = ""): Figure => ({ what, figure: shown, baseline, goal: "" });
+      const figure = (what: string, shown: string, baseline = ""): Figure => ({
+        what,
+        figure: shown,
+        baseline,
+        goal: "",
+      });
       return [
         figure(`making the logs of ${CELLS} cells, three copies each`, ms(made)),
         figure("memory of a server of NATS for them", mib((after - before) / 3), `${mib(before / 3)} without`),

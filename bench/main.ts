@@ -8,6 +8,7 @@ import { beside } from "./beside.ts";
 import { bots } from "./bots.ts";
 import { cells } from "./cells.ts";
 import { cluster } from "./cluster.ts";
+import { clusterCells } from "./cluster-cells.ts";
 import { compare } from "./compare/compare.ts";
 import { MEASURES } from "./compare/measures.ts";
 import { consolePages } from "./console.ts";
@@ -57,6 +58,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   cells,
   cluster,
   engine,
+  clusterCells,
   recall,
   consolePages,
 ];

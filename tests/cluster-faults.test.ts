@@ -2,15 +2,17 @@
 import { expect, test } from "bun:test";
 import { runFaults } from "./cluster/fault-run.ts";
 
-const SECONDS = 60;
+const SECONDS = 45;
+const CELLS = 3;
 
 test("each message is answered once and in order, nothing is lost, and all copies are equal", async () => {
   const seed = Number(process.env.CLUSTER_SEED ?? Math.floor(Math.random() * 1e9));
   console.log(
-    `cluster test: CLUSTER_SEED=${seed}, or npm run cluster-test -- --seed ${seed} --minutes ${SECONDS / 60}`,
+    `cluster test: CLUSTER_SEED=${seed}, or npm run cluster-test -- --cells ${CELLS} --seed ${seed} --minutes ${SECONDS / 60}`,
   );
   const { messages, faults, shownTwice } = await runFaults({
     seed,
+    cells: CELLS,
     seconds: SECONDS,
     print: (line) => console.log(line),
   });

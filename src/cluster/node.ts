@@ -23,6 +23,8 @@ export interface NodeOptions {
   engine: Engine;
   /** The cell of this process. That of the first process of each machine is cell 0. */
   cell: number;
+  /** How many cells there are at least, as this machine's files show. */
+  leastCount: number;
   /** How the other nodes reach this one. */
   address: string;
   version: string;
@@ -84,6 +86,9 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
   const listeners: (() => void)[] = [];
   const changed = () => {
     role?.wake();
+    // Once the cell is here, the order is carried out: it does not hold the cell here for ever.
+    if (role?.phase === "owning" && orders.wantedOwner(cell) === address)
+      void orders.done(cell, address).catch(onError);
     for (const listener of listeners) listener();
   };
   const onError = (error: unknown) => log.debug("the cluster's engine does not answer", { error });
@@ -95,7 +100,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     log,
     fingerprint: () => startFingerprint(options.program, file),
   });
-  const cells = watchCells({ table, onChange: changed, onError });
+  const cells = watchCells({ table, leastCount: options.leastCount, onChange: changed, onError });
   const state = (): NodeState => ({
     ...self,
     version,
@@ -172,7 +177,6 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     onOwned(ms) {
       figures.tookOver(ms);
       log.info("this node owns the cell", { cell, ms: Math.round(ms) });
-      void orders.done(cell, address).catch(onError);
       changed();
     },
     onLost(why) {
@@ -243,6 +247,8 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     },
     async stop() {
       schedule.stop();
+      // A machine that is stopped is not waited for.
+      await orders.done(cell, address).catch(onError);
       await created.stop();
       await lease.stop();
       cells.stop();

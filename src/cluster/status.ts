@@ -108,7 +108,7 @@ export async function readStatus(engine: Engine): Promise<ClusterStatus> {
             snapshotAt: newest?.takenAt ?? null,
             state: !isServed
               ? "no owner"
-              : target !== undefined && target !== owner.address
+              : target !== undefined && aliveAddresses.has(target)
                 ? `moving to ${target}`
                 : isFollowed
                   ? "ok"

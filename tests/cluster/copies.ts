@@ -5,7 +5,7 @@ export interface Contents {
   file: string;
   /** The last entry of the log that it has applied. */
   number: number;
-  counts: { inbox: number; done: number; answers: number; distinctAnswers: number; sent: number };
+  counts: { inbox: number; done: number; answers: number; distinctAnswers: number; sent: number; calls: number };
   /** A hash of the rows of each table. */
   tables: Record<string, string>;
 }
@@ -39,6 +39,7 @@ export function contentsOf(file: string): Contents {
         answers: count("SELECT count(*) FROM messages WHERE role = 'assistant'"),
         distinctAnswers: count("SELECT count(DISTINCT content) FROM messages WHERE role = 'assistant'"),
         sent: count("SELECT count(*) FROM outbox WHERE status = 'sent'"),
+        calls: count("SELECT count(*) FROM usage"),
       },
       tables: Object.fromEntries(tables),
     };

@@ -2,6 +2,7 @@
 import type { Berth } from "../support/berth.ts";
 import type { Cluster } from "../support/cluster.ts";
 import { eventually, type seeded } from "../support/eventually.ts";
+import { losePower, suspend } from "./processes.ts";
 
 export interface Fault {
   name: string;
@@ -12,41 +13,52 @@ export interface Fault {
 
 export interface FaultDeps {
   cluster: Cluster;
+  /** How many cells the cluster has. */
+  cells: number;
   random: ReturnType<typeof seeded>;
   /** Notes that processes may end or be cut off in the middle of a send from now on, until the result is called. */
   interrupt(): () => void;
+  /** Makes accounts, one after the other, until the result is called. */
+  signUps(): () => Promise<void>;
 }
 
-const restart = (node: Berth) => (node.running ? Promise.resolve() : node.restart({ keepPorts: true }));
+export const STOPPED_MS = [1_000, 3_000, 4_000, 5_000, 9_000];
 
-async function killAndRestart(nodes: readonly Berth[], { random, interrupt }: FaultDeps): Promise<void> {
-  const ended = interrupt();
-  await Promise.all(nodes.map((node) => node.kill()));
+export const restart = (node: Berth) => (node.running ? Promise.resolve() : node.restart({ keepPorts: true }));
+
+/** Half of the time the first process alone is killed, with which the others end; else the whole machine is. */
+export const killNode = (node: Berth, { random }: FaultDeps) => (random.chance(0.5) ? losePower(node) : node.kill());
+
+async function killAndRestart(nodes: readonly Berth[], deps: FaultDeps): Promise<void> {
+  const ended = deps.interrupt();
+  await Promise.all(nodes.map((node) => killNode(node, deps)));
   ended();
-  await Bun.sleep(random.integer(0, 6_000));
+  await Bun.sleep(deps.random.integer(0, 6_000));
   await Promise.all(nodes.map(restart));
 }
 
-const standbysOf = async ({ cluster }: FaultDeps) => {
-  const owner = await cluster.owner();
-  return cluster.nodes.filter((node) => node !== owner);
-};
+export const ownerOfSome = ({ cluster, cells, random }: FaultDeps) => cluster.owner(random.integer(0, cells - 1));
+
+const others = ({ cluster }: FaultDeps, owner: Berth) => cluster.nodes.filter((node) => node !== owner);
 
 export const FAULTS: readonly Fault[] = [
   {
-    name: "kill the owner",
+    name: "kill the owner of a cell",
     weight: 5,
-    run: async (deps) => killAndRestart([await deps.cluster.owner()], deps),
+    run: async (deps) => killAndRestart([await ownerOfSome(deps)], deps),
   },
   {
     name: "kill a node that does not own the cell",
     weight: 2,
-    run: async (deps) => killAndRestart([deps.random.pick(await standbysOf(deps))], deps),
+    run: async (deps) => killAndRestart([deps.random.pick(others(deps, await ownerOfSome(deps)))], deps),
   },
   {
     name: "kill the owner and another node",
     weight: 1,
-    run: async (deps) => killAndRestart([await deps.cluster.owner(), deps.random.pick(await standbysOf(deps))], deps),
+    async run(deps) {
+      const owner = await ownerOfSome(deps);
+      await killAndRestart([owner, deps.random.pick(others(deps, owner))], deps);
+    },
   },
   {
     name: "kill all nodes",
@@ -57,100 +69,109 @@ export const FAULTS: readonly Fault[] = [
     name: "kill the owner again while another node takes over",
     weight: 1,
     async run(deps) {
-      const first = await deps.cluster.owner();
+      const cell = deps.random.integer(0, deps.cells - 1);
+      const first = await deps.cluster.owner(cell);
       const ended = deps.interrupt();
-      await first.kill();
-      const second = await deps.cluster.owner();
-      await second.kill();
+      await killNode(first, deps);
+      const second = await deps.cluster.owner(cell);
+      await killNode(second, deps);
       ended();
       await Promise.all([restart(first), restart(second)]);
     },
   },
   {
-    name: "stop the owner's process and let it go on",
+    name: "stop the owner's first process and let it go on",
     weight: 3,
-    async run({ cluster, random, interrupt }) {
-      const owner = await cluster.owner();
-      const ended = interrupt();
-      process.kill(owner.pid, "SIGSTOP");
-      await Bun.sleep(random.pick([1_000, 3_000, 4_000, 5_000, 9_000]));
-      process.kill(owner.pid, "SIGCONT");
+    async run(deps) {
+      const owner = await ownerOfSome(deps);
+      const ended = deps.interrupt();
+      await suspend(owner.pid, deps.random.pick(STOPPED_MS));
       ended();
     },
   },
   {
     name: "end the owner with SIGTERM and start it again",
     weight: 2,
-    async run({ cluster }) {
-      const owner = await cluster.owner();
+    async run(deps) {
+      const owner = await ownerOfSome(deps);
       await owner.stop();
       await restart(owner);
     },
   },
   {
-    name: "move the cell",
+    name: "move a cell",
     weight: 2,
     async run(deps) {
-      const target = deps.random.pick(await standbysOf(deps));
-      await target.command("cluster", "move", "0", new URL(target.backend).host);
+      const cell = deps.random.integer(0, deps.cells - 1);
+      const target = deps.random.pick(others(deps, await deps.cluster.owner(cell)));
+      await target.command("cluster", "move", String(cell), new URL(target.backend).host);
     },
   },
   {
     name: "kill a server of NATS",
     weight: 2,
-    async run({ cluster, random, interrupt }) {
+    async run({ cluster, cells, random, interrupt }) {
       const server = random.pick(cluster.nats.servers);
       const ended = interrupt();
       await server.kill();
       await Bun.sleep(random.integer(500, 8_000));
       await server.start();
-      await cluster.owner();
+      for (let cell = 0; cell < cells; cell++) await cluster.owner(cell);
       ended();
     },
   },
   {
     name: "kill all servers of NATS",
     weight: 1,
-    async run({ cluster, random, interrupt }) {
+    async run(deps) {
+      const { cluster, random, interrupt } = deps;
       const ended = interrupt();
       await Promise.all(cluster.nats.servers.map((server) => server.kill()));
       await Bun.sleep(random.integer(500, 5_000));
       await Promise.all(cluster.nats.servers.map((server) => server.start()));
-      await settled(cluster);
+      await settled(deps);
       ended();
     },
   },
   {
     name: "stop all servers of NATS, which are silent then, and let them go on",
     weight: 1,
-    async run({ cluster, random, interrupt }) {
+    async run(deps) {
+      const { cluster, random, interrupt } = deps;
       const ended = interrupt();
       for (const server of cluster.nats.servers) server.signal("SIGSTOP");
       await Bun.sleep(random.pick([1_000, 4_000, 9_000]));
       for (const server of cluster.nats.servers) server.signal("SIGCONT");
-      await settled(cluster);
+      await settled(deps);
       ended();
     },
   },
   {
     name: "kill all servers of NATS and erase their disks",
     weight: 1,
-    async run({ cluster, interrupt }) {
+    async run(deps) {
+      const { cluster, interrupt } = deps;
       const ended = interrupt();
       await Promise.all(cluster.nats.servers.map((server) => server.kill()));
       for (const server of cluster.nats.servers) server.erase();
       await Promise.all(cluster.nats.servers.map((server) => server.start()));
-      await settled(cluster);
+      await settled(deps);
       ended();
     },
   },
 ];
 
-/** Until a node owns the cell and another one follows it. */
-export const settled = async (cluster: Cluster) => {
-  await cluster.owner();
-  await eventually(async () => (await cluster.status()).cells.every(({ behind }) => behind !== null), {
-    timeoutMs: 60_000,
-    what: "a node follows",
-  });
-};
+/** Until each cell has a node that owns it and another one that follows it. */
+export async function settled({ cluster, cells }: Pick<FaultDeps, "cluster" | "cells">): Promise<void> {
+  await eventually(
+    async () => {
+      const status = await cluster.status();
+      return (
+        status.cells.length === cells &&
+        status.cells.every(({ state, behind }) => behind !== null && state !== "no owner")
+      );
+    },
+    { timeoutMs: 60_000, what: "all cells are owned and followed" },
+  );
+  for (let cell = 0; cell < cells; cell++) await cluster.owner(cell);
+}

@@ -1,27 +1,30 @@
-// npm run cluster-test -- --seed S --minutes M: a cluster under load and faults, printed as it goes.
+// npm run cluster-test -- --cells N --seed S --minutes M: a cluster under load and faults, printed as it goes.
 import { parseArgs } from "node:util";
-import { runFaults } from "./fault-run.ts";
-import { FAULTS } from "./faults.ts";
+import { faultsFor, runFaults } from "./fault-run.ts";
 
 const { values } = parseArgs({
   options: {
     seed: { type: "string" },
     minutes: { type: "string", default: "3" },
+    cells: { type: "string", default: "1" },
     nodes: { type: "string", default: "3" },
     servers: { type: "string", default: "3" },
     only: { type: "string" },
   },
 });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
-const faults = FAULTS.filter(({ name }) => values.only === undefined || name.includes(values.only));
+const cells = Number(values.cells);
+const all = faultsFor(cells);
+const faults = all.filter(({ name }) => values.only === undefined || name.includes(values.only));
 if (faults.length === 0)
-  throw new Error(`No fault's name has "${values.only}": ${FAULTS.map(({ name }) => name).join("; ")}`);
+  throw new Error(`No fault's name has "${values.only}": ${all.map(({ name }) => name).join("; ")}`);
 console.log(
-  `cluster test: --seed ${seed} --minutes ${values.minutes} --nodes ${values.nodes} --servers ${values.servers}`,
+  `cluster test: --cells ${cells} --seed ${seed} --minutes ${values.minutes} --nodes ${values.nodes} --servers ${values.servers}`,
 );
 const report = await runFaults({
   seed,
   seconds: Number(values.minutes) * 60,
+  cells,
   nodes: Number(values.nodes),
   natsServers: Number(values.servers),
   faults,

@@ -1,4 +1,7 @@
 // Several Berths as one cluster on real NATS servers, behind a load balancer that knows nothing of them.
+import type { Engine } from "../../src/cluster/engine.ts";
+import { openNatsEngine } from "../../src/cluster/nats/nats-engine.ts";
+import type { CellEntry } from "../../src/cluster/ownership/cell-table.ts";
 import { type Berth, startBerth } from "./berth.ts";
 import { eventually } from "./eventually.ts";
 import { freePorts, type Nats, startNats } from "./nats.ts";
@@ -10,11 +13,13 @@ export interface Cluster extends AsyncDisposable {
   readonly web: string;
   /** Runs a command beside a node that runs. */
   command: Berth["command"];
-  /** The node that owns the cell, once one does. */
-  owner(): Promise<Berth>;
+  /** The node that owns the cell (default: 0) and serves it, once one does. */
+  owner(cell?: number): Promise<Berth>;
   status(): Promise<Status>;
   /** Starts another node, with an empty folder. */
   add(): Promise<Berth>;
+  /** Leaves a node out that has ended for good. */
+  remove(node: Berth): void;
   /** Until a node follows and has applied all that the log has. */
   followed(): Promise<void>;
 }
@@ -80,25 +85,29 @@ export async function startCluster({
     if (exitCode !== 0) throw new Error(stderr);
     return JSON.parse(stdout);
   };
+  let engine: Engine | undefined;
+  undo.defer(async () => engine?.close());
+  /** As the table of cells says; whether it is served, its metrics say, which are where the cell is. */
+  async function ownerNow(cell: number): Promise<Berth | undefined> {
+    engine ??= await openNatsEngine({ address: nats.address, name: "tests" });
+    const found = await (await engine.table("cells")).find(String(cell));
+    const { owner } = JSON.parse(found?.value ?? "{}") as Partial<CellEntry>;
+    const node = nodes.find(({ running, backend }) => running && backend === owner?.address);
+    const signal = AbortSignal.timeout(1_000);
+    const isServed = node && (await fetch(`${node.backend}/metrics?cell=${cell}`, { signal })).ok;
+    return isServed ? node : undefined;
+  }
   const ended = undo.move();
   return {
     nats,
     nodes,
     web,
     add,
+    remove: (node) => void nodes.splice(nodes.indexOf(node), 1),
     command: (...args) => someNode().command(...args),
     status,
-    owner: () =>
-      eventually(
-        async () => {
-          for (const node of nodes.filter(({ running }) => running)) {
-            const response = await fetch(`${node.backend}/metrics`).catch(() => undefined);
-            if (/^berth_cluster_owned 1$/m.test((await response?.text()) ?? "")) return node;
-          }
-          return undefined;
-        },
-        { timeoutMs: 30_000, what: "a node owns the cell" },
-      ),
+    owner: (cell = 0) =>
+      eventually(() => ownerNow(cell), { timeoutMs: 30_000, everyMs: 50, what: `a node owns cell ${cell}` }),
     followed: async () =>
       void (await eventually(async () => (await status()).cells.every(({ behind }) => behind === 0), {
         timeoutMs: 60_000,

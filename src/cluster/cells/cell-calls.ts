@@ -1,5 +1,6 @@
 // Calls a cell wherever it is: in this process, in another one of this machine, or on the node that owns it.
 import { errorBody } from "../../kernel/error-body.ts";
+import { AppError } from "../../kernel/errors.ts";
 import { brokenRelay, cellAway, isAway } from "../away.ts";
 import type { RelayGrants } from "../relay/grants.ts";
 import { isMoved, prepareRelay } from "../relay/relay.ts";
@@ -18,8 +19,8 @@ export interface CellCallsDeps {
 
 export interface CellCalls {
   /**
-   * Throws what the cell threw, and 503 `CELL_AWAY` if it is served nowhere within `waitMs` (default: 8 s). A call may be repeated
-   * that a cell did not end; a command of the command line is not. Arguments and results are JSON.
+   * Throws what the cell threw, and 503 `CELL_AWAY` if it is served nowhere within `waitMs` (default: 8 s). A call of
+   * the directory or for a load may be repeated that a cell did not end; a question and a command are not. Arguments and results are JSON.
    */
   call<Result>(cell: number, name: string, args?: unknown, waitMs?: number): Promise<Result>;
   /** Answers a call of another node; undefined if the cell is not on this machine. */
@@ -28,8 +29,11 @@ export interface CellCalls {
 
 const PATH = "/cluster/call";
 const LOOK_MS = 250;
-/** A call whose effect is not the same when it is made twice. */
+/** A call that is not even made again if the cell has said that it is away: a part of it may have been done. */
 const COMMAND = "command";
+/** Calls that have the same effect when they are made twice: they are made again if the cell ended in the middle. */
+const REPEATABLE = new Set(["find", "reserve", "confirm", "knows", "leastLoaded", "load"]);
+const mayHaveEnded = (error: unknown) => error instanceof AppError && error.code === "RELAY_BROKEN";
 
 export function createCellCalls({ local, node, grants, changed }: CellCallsDeps): CellCalls {
   /** What the call resolves to, in an object; undefined if nothing was done. */
@@ -40,6 +44,7 @@ export function createCellCalls({ local, node, grants, changed }: CellCallsDeps)
         return { result: await call(name, args) };
       } catch (error) {
         if (isAway(error) && name !== COMMAND) return undefined;
+        if (mayHaveEnded(error) && REPEATABLE.has(name)) return undefined;
         throw error;
       }
     }
@@ -48,7 +53,10 @@ export function createCellCalls({ local, node, grants, changed }: CellCallsDeps)
     const request = new Request(`${address}${PATH}`, { method: "POST", body: JSON.stringify({ name, args }) });
     const outcome = await prepareRelay(request, grants).send(address, { surface: "call", cell, clientAddress: "" });
     if (outcome === "again" || (outcome instanceof Response && isMoved(outcome))) return undefined;
-    if (outcome === "broken") throw brokenRelay();
+    if (outcome === "broken") {
+      if (REPEATABLE.has(name)) return undefined;
+      throw brokenRelay();
+    }
     const body = (await outcome.json()) as Record<string, unknown>;
     if (!outcome.ok) throw toError({ status: outcome.status, body });
     return { result: body.result };

@@ -63,9 +63,9 @@ export async function openTable({ buckets, manager, name, replicas, under = "" }
     remove: async (key) => void (await call(() => current.bucket.delete(under + key))),
     list: () =>
       call(async () => {
-        const found = await Promise.all(
-          (await Array.fromAsync(await current.bucket.keys(every))).map((key) => current.bucket.get(key)),
-        );
+        // A key that changes meanwhile comes twice.
+        const keys = new Set(await Array.fromAsync(await current.bucket.keys(every)));
+        const found = await Promise.all([...keys].map((key) => current.bucket.get(key)));
         return found.flatMap((one) =>
           one?.operation === "PUT"
             ? [{ key: one.key.slice(under.length), value: one.string(), revision: one.revision }]

@@ -37,16 +37,18 @@ export const COUNT_KEY = "count";
 
 export interface CellTableDeps {
   table: Table;
+  /** How many cells there are at least, as this machine's files show. Default: one. */
+  leastCount?: number;
   /** Called with a cell, or without one if their number has changed. */
   onChange(cell?: number): void;
   onError(error: unknown): void;
   retryMs?: number;
 }
 
-export function watchCells({ table, onChange, onError, retryMs = 1_000 }: CellTableDeps): CellTable {
+export function watchCells({ table, leastCount = 1, onChange, onError, retryMs = 1_000 }: CellTableDeps): CellTable {
   const stopped = new AbortController();
   const known = new Map<string, { entry: CellEntry | undefined; revision: number }>();
-  let count = 1;
+  let count = leastCount;
 
   function remember({ key, value, revision }: TableEntry): CellEntry | undefined {
     const former = known.get(key);
@@ -63,7 +65,8 @@ export function watchCells({ table, onChange, onError, retryMs = 1_000 }: CellTa
     onEntry(entry) {
       if (/^\d+$/.test(entry.key)) remember(entry);
       if (entry.key !== COUNT_KEY || entry.value === undefined) return;
-      count = Number(entry.value);
+      // Cells are never taken away; while the engine gets back what it has lost, it knows of fewer.
+      count = Math.max(count, Number(entry.value));
       onChange();
     },
     // The engine may have lost the table: revisions begin anew.
@@ -75,6 +78,15 @@ export function watchCells({ table, onChange, onError, retryMs = 1_000 }: CellTa
     onError,
     retryMs,
   });
+
+  /** The engine may have lost the number of cells; the claim of a cell that it does not know brings the number back. */
+  async function requireCount(least: number): Promise<void> {
+    for (;;) {
+      const found = await table.find(COUNT_KEY);
+      if (Number(found?.value ?? 1) >= least) return;
+      if ((await table.swap(COUNT_KEY, String(least), found?.revision ?? 0)) !== undefined) return;
+    }
+  }
 
   return {
     seen: (cell) => known.get(String(cell))?.entry,
@@ -90,7 +102,9 @@ export function watchCells({ table, onChange, onError, retryMs = 1_000 }: CellTa
     },
     async swap(cell, entry) {
       const key = String(cell);
-      const revision = await table.swap(key, JSON.stringify(entry), known.get(key)?.revision ?? 0);
+      const former = known.get(key)?.revision ?? 0;
+      if (former === 0) await requireCount(cell + 1);
+      const revision = await table.swap(key, JSON.stringify(entry), former);
       if (revision === undefined) return false;
       remember({ key, value: JSON.stringify(entry), revision });
       return true;

@@ -35,13 +35,14 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
   const file = join(dir.path, "berth.db");
   const engine = cluster.connect();
   const self = { address: `http://node-${number}`, instance: crypto.randomUUID() };
+  const wishes: { wanted: string | undefined; isDraining: boolean } = { wanted: undefined, isDraining: false };
   let database: Database | undefined;
   let cell: Cell | undefined;
   const state = (): NodeState => ({
     ...self,
     version: "1",
     at: 0,
-    isDraining: false,
+    isDraining: wishes.isDraining,
     copies: cell ? { 0: cell.number } : {},
     load: { agents: 0, turnsPerSecond: 0 },
   });
@@ -77,8 +78,8 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     async prepare(broken) {
       if (broken !== undefined) await snapshots.restore(file);
     },
-    wanted: () => undefined,
-    isDraining: () => false,
+    wanted: () => wishes.wanted,
+    isDraining: () => wishes.isDraining,
     onOwned: () => undefined,
     // As the node does, which wakes its cell at every change.
     onLost: wake,
@@ -108,6 +109,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     number,
     engine,
     lease,
+    wishes,
     get phase() {
       return cell?.phase;
     },
@@ -205,6 +207,24 @@ describe("a cell", () => {
     await eventually(async () => (await table.find("0")) !== undefined, { what: "a node claims the cell" });
     await eventually(() => nodes.some(({ phase }) => phase === "following"));
     expect(await (await ownerOf(nodes)).read()).toEqual(["before"]);
+  });
+
+  test("goes to where its operator wants it, and is drained although a former wish names a node that is gone", async () => {
+    const cluster = createMemoryEngine();
+    const nodes = [await startNode(cluster, 1), await startNode(cluster, 2)];
+    const first = await ownerOf(nodes);
+    const second = nodes.find((node) => node !== first);
+    if (!second) throw new Error("There is no other node.");
+    await eventually(() => second.phase === "following");
+    await first.write("first");
+    first.wishes.wanted = `http://node-${second.number}`;
+    await eventually(() => second.phase === "owning", { what: "the cell moves" });
+    await second.write("second");
+    await eventually(() => first.phase === "following");
+    second.wishes.wanted = "http://node-gone";
+    second.wishes.isDraining = true;
+    await eventually(() => first.phase === "owning", { what: "the node is drained" });
+    expect(await first.read()).toEqual(["first", "second"]);
   });
 
   test("with one node goes on where it was, after the node was cut off", async () => {

@@ -229,11 +229,14 @@ export function createCell(deps: CellDeps): Cell {
     const alive = lease.alive();
     const standby = standbyAmong(alive, entry.standby);
     if (standby !== entry.standby) await cells.swap(cell, { ...entry, standby });
-    const target = deps.wanted() ?? (deps.isDraining() ? standby : undefined) ?? self.address;
-    if (target === self.address) return;
-    const heir = alive.find(({ address }) => address === target);
-    if (heir && !heir.isDraining && (heir.copies[cell] ?? 0) >= number - CLOSE_BEHIND) return handOver(heir.address);
-    retry = setTimeout(wake, RETRY_MS);
+    const wanted = deps.wanted();
+    const isDraining = deps.isDraining();
+    const find = (to: string | null | undefined) =>
+      alive.find((node) => node.address === to && node.address !== self.address && !node.isDraining);
+    // A node that is gone, or gives its own cells up, holds nothing back: neither a drain, nor a later move.
+    const heir = find(wanted) ?? (isDraining ? find(standby) : undefined);
+    if (heir && (heir.copies[cell] ?? 0) >= number - CLOSE_BEHIND) return handOver(heir.address);
+    if (isDraining || (wanted !== undefined && wanted !== self.address)) retry = setTimeout(wake, RETRY_MS);
   }
 
   const isCutOff = (writing: Writing) => writing.lost !== undefined || !lease.isTrusted();

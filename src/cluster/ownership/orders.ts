@@ -13,7 +13,7 @@ export interface Orders {
 }
 
 export const drainKey = (address: string) => `drain.${keyOf(address)}`;
-export const moveKey = (cell: number) => `move.${cell}`;
+export const moveKey = (cell: number | "") => `move.${cell}`;
 
 export interface OrdersDeps {
   table: Table;
@@ -43,7 +43,15 @@ export function watchOrders({ table, onChange, onError, retryMs = 1_000 }: Order
     isDraining: (address) => known.has(drainKey(address)),
     wantedOwner: (cell) => known.get(moveKey(cell)),
     async done(cell, address) {
-      if (known.get(moveKey(cell)) === address) await table.remove(moveKey(cell));
+      const key = moveKey(cell);
+      if (known.get(key) !== address) return;
+      known.delete(key);
+      try {
+        await table.remove(key);
+      } catch (error) {
+        known.set(key, address);
+        throw error;
+      }
     },
     stop: () => stopped.abort(),
   };

@@ -34,7 +34,8 @@ export type RelayOutcome = Response | "again" | "broken";
 export interface Sending {
   /** The request as it came, for a surface of this process. */
   request(): Request;
-  send(node: string, grant: RelayGrant): Promise<RelayOutcome>;
+  /** `gone` aborts when the node does not have the cell any more, which may be silent. */
+  send(node: string, grant: RelayGrant, gone?: AbortSignal): Promise<RelayOutcome>;
 }
 
 export function prepareRelay(request: Request, grants: RelayGrants): Sending {
@@ -65,7 +66,7 @@ export function prepareRelay(request: Request, grants: RelayGrants): Sending {
             body: bytes,
             signal: request.signal,
           }),
-    async send(node, grant) {
+    async send(node, grant, gone) {
       if (isTaken) return "broken";
       headers.set(RELAY_HEADER, grants.sign(grant, node, line));
       const content = await body();
@@ -77,7 +78,7 @@ export function prepareRelay(request: Request, grants: RelayGrants): Sending {
           ...(content !== undefined && { body: content }),
           redirect: "manual",
           decompress: false,
-          signal: request.signal,
+          signal: gone ? AbortSignal.any([request.signal, gone]) : request.signal,
           // A stream may be silent for long.
           timeout: false,
         } as BunFetchRequestInit);

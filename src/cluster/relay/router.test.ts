@@ -19,8 +19,13 @@ interface Node {
   served(): number;
 }
 
+interface NodeOptions {
+  answer?: (request: Request) => Response;
+  owner?: () => string | undefined;
+}
+
 /** Starts a node that owns the cell and answers with `answer`, or one that takes `owner` for the owner. */
-function startNode({ answer, owner }: { answer?: (request: Request) => Response; owner?: () => string }): Node {
+function startNode({ answer, owner }: NodeOptions): Node {
   let served = 0;
   const surface = (name: "web" | "backend") => ({
     name,
@@ -52,7 +57,7 @@ function startNode({ answer, owner }: { answer?: (request: Request) => Response;
     own: () => Promise.resolve(undefined),
     call: () => Promise.resolve(undefined),
     onRelayed: () => undefined,
-    changed: () => Promise.resolve(),
+    changed: () => Bun.sleep(1),
   });
   return { address, served: () => served };
 }
@@ -71,9 +76,15 @@ describe("an answer that says it has moved", () => {
 
   test("is asked again at the next owner if the node said it: it has done nothing", async () => {
     const owner = startNode({ answer: () => new Response("done") });
-    const former = startNode({});
-    const owners = [former.address, owner.address];
-    const other = startNode({ owner: () => owners.shift() ?? owner.address });
+    let current = "";
+    const former = startNode({
+      owner() {
+        current = owner.address;
+        return undefined;
+      },
+    });
+    current = former.address;
+    const other = startNode({ owner: () => current });
     const response = await fetch(`${other.address}/api/agents`, { method: "POST", body: "{}" });
     expect([response.status, await response.text()]).toEqual([200, "done"]);
     expect(owner.served()).toBe(1);
@@ -108,4 +119,44 @@ test("a grant is for one cell, and a node sends on nothing that another one has 
   const forged = `${Buffer.from(JSON.stringify({ ...grant, cell: 1 })).toString("base64url")}.${header.split(".")[1]}`;
   const refused = await fetch(`${between.address}/api/agents`, { headers: { [RELAY_HEADER]: forged } });
   expect(refused.status).toBe(403);
+});
+
+describe("an owner that is silent", () => {
+  /** A node that was stopped, or whose machine has lost its power: it takes a request and says nothing. */
+  function startSilent(): { address: string; asked: Promise<void> } {
+    const asked = Promise.withResolvers<void>();
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch() {
+        asked.resolve();
+        return new Promise<Response>(() => undefined);
+      },
+    });
+    stack.defer(() => server.stop(true));
+    return { address: `http://127.0.0.1:${server.port}`, asked: asked.promise };
+  }
+
+  test("holds no request once another node owns the cell: what only reads is asked again there", async () => {
+    const silent = startSilent();
+    const owner = startNode({ answer: () => new Response("done") });
+    let current = silent.address;
+    const other = startNode({ owner: () => current });
+    const response = fetch(`${other.address}/api/agents`);
+    await silent.asked;
+    current = owner.address;
+    expect(await (await response).text()).toBe("done");
+  });
+
+  test("holds no write either, whose client is told that it may have been done", async () => {
+    const silent = startSilent();
+    const owner = startNode({ answer: () => new Response("done") });
+    let current = silent.address;
+    const other = startNode({ owner: () => current });
+    const response = fetch(`${other.address}/api/agents`, { method: "POST", body: "{}" });
+    await silent.asked;
+    current = owner.address;
+    expect((await response).status).toBe(502);
+    expect(owner.served()).toBe(0);
+  });
 });

@@ -14,19 +14,13 @@ import type { Surface } from "../../kernel/http/surface.ts";
 import type { WebServer } from "../../kernel/http/web-sockets.ts";
 import { brokenRelay, cellAway, cellMoved } from "../away.ts";
 import { cellOfRequest } from "../cells/addressee.ts";
+import { watchDepartures } from "./departures.ts";
 import { failure } from "./failure.ts";
 import { RELAY_HEADER, type RelayGrants, requestLine } from "./grants.ts";
+import type { Place, SurfaceName } from "./place.ts";
 import { isMoved, MOVED_HEADER, movedResponse, prepareRelay, type Sending } from "./relay.ts";
 import { relaySocket } from "./relay-socket.ts";
 import { withClient } from "./with-client.ts";
-
-type SurfaceName = "web" | "backend";
-
-/** Where a cell is served. */
-export type Place =
-  | { kind: "here"; surfaces: Record<SurfaceName, Surface> }
-  /** The address is that of another process of this machine, or of another node. */
-  | { kind: "process" | "node"; address: string };
 
 export interface RouterDeps {
   /** Of this node, as the others reach it; undefined for a machine alone. */
@@ -86,6 +80,7 @@ export function createRouter(deps: RouterDeps): Router {
   const { address, count, agentsDomain, grants, placeOf, own, call, onRelayed, changed } = deps;
   /** What a client is told that has waited in vain. */
   const away = address === undefined ? cellAway : cellMoved;
+  const departures = watchDepartures({ placeOf, changed });
   let inFlight = 0;
 
   async function serveHere(surfaces: Record<SurfaceName, Surface>, delivery: Delivery, asSent: Request) {
@@ -120,8 +115,9 @@ export function createRouter(deps: RouterDeps): Router {
       if (place && !(isRelayed && place.kind === "node")) {
         if (forwarding) request.headers.set(FORWARDING_HEADER, encodeForwarding(forwarding));
         if (!isSocket) sending ??= prepareRelay(request, grants);
-        const outcome = sending
-          ? await sending.send(place.address, grant)
+        const sent = sending;
+        const outcome = sent
+          ? await departures.during(cell, place.address, (gone) => sent.send(place.address, grant, gone))
           : await relaySocket({ request, server, node: place.address, grants, grant });
         if (outcome === "broken") return answer(failure(brokenRelay()));
         if (outcome === "upgraded" || (outcome instanceof Response && !isMoved(outcome))) {

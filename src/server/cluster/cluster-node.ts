@@ -12,6 +12,7 @@ import { ensureWritable } from "../../kernel/database/local-engine.ts";
 import { StartError } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/telemetry/log.ts";
 import { programCommand } from "../backups/backup-process.ts";
+import { foldersOfCells } from "../cells/folders.ts";
 import type { CellOptions, OpenCell } from "../service/cell.ts";
 import { type ClusterCellDeps, createClusterCell, HAND_OVER_MS } from "./cluster-cell.ts";
 import { migrationNames } from "./migration-names.ts";
@@ -72,6 +73,7 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
     const started = await startNode({
       engine,
       cell,
+      leastCount: Math.max(cell, ...foldersOfCells(config)) + 1,
       address,
       version,
       file,

@@ -34,6 +34,9 @@ export interface MemberProcesses {
 interface Member {
   process: CellProcess;
   report: MemberReport;
+  /** Monotonic ms. */
+  reportedAt: number;
+  isAsked: boolean;
   /** Monotonic ms: when the machine has had a use for it last. */
   usedAt: number;
 }
@@ -42,6 +45,8 @@ interface Member {
 const ORDER_MS = 500;
 /** A cell that moves to and fro keeps its process. */
 const UNUSED_MS = MINUTE;
+/** A process that has said nothing for so long may be stopped, and its cell elsewhere: it gets no requests. */
+const SILENCE_MS = 2_000;
 const NONE: MemberReport = { owns: false, behind: 0 };
 
 export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses {
@@ -61,9 +66,12 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
     return [entry?.owner.address, entry?.standby, place?.owner, place?.standby, targetOf(cell)].includes(address);
   }
 
+  const isSilent = ({ reportedAt }: Member) => performance.now() - reportedAt > SILENCE_MS;
+
   function take(member: Member, report: MemberReport): void {
-    const hasChanged = member.report.owns !== report.owns;
+    const hasChanged = member.report.owns !== report.owns || isSilent(member);
     member.report = report;
+    member.reportedAt = performance.now();
     if (hasChanged) onChange();
   }
 
@@ -78,10 +86,12 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
         onChange();
       },
     });
-    // One that can't start is told of in the log, by itself; it is tried again when the machine is to have the cell.
-    process.started.catch((error: unknown) => log.error("a cell can't start on this machine", { cell, error }));
-    const member: Member = { process, report: NONE, usedAt: performance.now() };
+    const member: Member = { process, report: NONE, reportedAt: 0, isAsked: false, usedAt: performance.now() };
     members.set(cell, member);
+    process.started.catch((error: unknown) => {
+      log.error("a cell can't start on this machine; it is tried again", { cell, error });
+      if (members.get(cell) === member) members.delete(cell);
+    });
     log.info("a process of a cell starts", { cell });
   }
 
@@ -92,9 +102,14 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
   }
 
   async function order(cell: number, member: Member): Promise<void> {
-    if (member.process.address === undefined) return;
+    if (member.process.address === undefined || member.isAsked) return;
     const sent: MemberOrder = { target: targetOf(cell) ?? null };
-    take(member, await member.process.call<MemberReport>("order", sent));
+    member.isAsked = true;
+    try {
+      take(member, await member.process.call<MemberReport>("order", sent));
+    } finally {
+      member.isAsked = false;
+    }
   }
 
   function look(): void {
@@ -123,7 +138,9 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
     find(cell) {
       const member = members.get(cell);
       const at = member?.process.address;
-      return member?.report.owns && at !== undefined ? { address: at, call: member.process.call } : undefined;
+      return member?.report.owns && at !== undefined && !isSilent(member)
+        ? { address: at, call: member.process.call }
+        : undefined;
     },
     pidOf: (cell) => members.get(cell)?.process.pid,
     observe() {

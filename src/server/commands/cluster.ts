@@ -136,7 +136,10 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       await (await engine.table("nodes")).remove(keyOf(address));
       const processes = await engine.table("processes");
       for (const { key } of await processes.list()) if (key.endsWith(`.${keyOf(address)}`)) await processes.remove(key);
-      await (await engine.table("orders")).remove(drainKey(address));
+      const orders = await engine.table("orders");
+      await orders.remove(drainKey(address));
+      for (const { key, value } of await orders.list())
+        if (key.startsWith(moveKey("")) && value === address) await orders.remove(key);
       return `${address} is forgotten.\n`;
     },
   },
@@ -151,10 +154,12 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       if (nodes.find((one) => one.address === address)?.lease !== "ok")
         throw new StartError(`${address} is not alive, or draining. See: ${programName()} cluster status`);
       const began = performance.now();
-      await (await engine.table("orders")).put(moveKey(Number(cell)), address);
-      const isThere = ({ cells }: ClusterStatus) =>
-        cells.some((one) => one.cell === Number(cell) && one.owner === address);
-      if (!isThere(await until(engine, isThere)))
+      const orders = await engine.table("orders");
+      await orders.put(moveKey(Number(cell)), address);
+      // The node takes the order away once it serves the cell, which it may give up again at once to even out.
+      const isDone = async () => (await orders.find(moveKey(Number(cell)))) === undefined;
+      await until(engine, isDone);
+      if (!(await isDone()))
         return `The cell is still on its way to ${address}. See: ${programName()} cluster status\n`;
       return `${address} owns cell ${cell} after ${((performance.now() - began) / 1000).toFixed(1)} s.\n`;
     },
@@ -251,11 +256,14 @@ const MAX_WAIT_MS = 30_000;
 const MAX_CELLS = 4_096;
 
 /** Looks until it holds, but for half a minute at most. */
-async function until(engine: Engine, holds: (status: ClusterStatus) => boolean): Promise<ClusterStatus> {
+async function until(
+  engine: Engine,
+  holds: (status: ClusterStatus) => boolean | Promise<boolean>,
+): Promise<ClusterStatus> {
   const deadline = performance.now() + MAX_WAIT_MS;
   for (;;) {
     const status = await readStatus(engine);
-    if (holds(status) || performance.now() > deadline) return status;
+    if ((await holds(status)) || performance.now() > deadline) return status;
   }
 }
 

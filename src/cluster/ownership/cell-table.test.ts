@@ -1,0 +1,49 @@
+// Tests what a node knows of the number of cells, also after the engine has lost its tables.
+import { afterEach, describe, expect, test } from "bun:test";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { createMemoryEngine } from "../memory-engine.ts";
+import { type CellTable, COUNT_KEY, watchCells } from "./cell-table.ts";
+
+const tables: CellTable[] = [];
+afterEach(() => {
+  for (const { stop } of tables.splice(0)) stop();
+});
+
+async function watch(cluster: ReturnType<typeof createMemoryEngine>, leastCount = 1) {
+  const table = await cluster.connect().table("cells");
+  const cells = watchCells({ table, leastCount, onChange: () => undefined, onError: () => undefined, retryMs: 10 });
+  tables.push(cells);
+  return { table, cells };
+}
+
+const entryOf = (address: string) => ({ owner: { address, instance: "a" }, standby: null, epoch: 1 });
+
+describe("the number of cells", () => {
+  test("is brought back by the claims of the cells, once the engine has lost its tables", async () => {
+    const cluster = createMemoryEngine();
+    const { table, cells } = await watch(cluster);
+    await table.put(COUNT_KEY, "3");
+    await eventually(() => cells.count() === 3);
+    cluster.loseTable("cells");
+    // What has seen it does not forget it.
+    expect(cells.count()).toBe(3);
+    for (const cell of [0, 2, 1]) {
+      await cells.find(cell);
+      expect(await cells.swap(cell, entryOf(`http://node-${cell}`))).toBe(true);
+    }
+    const later = await watch(cluster);
+    await eventually(() => later.cells.count() === 3);
+    expect((await table.find(COUNT_KEY))?.value).toBe("3");
+  });
+
+  test("is at least that of the cells whose data this machine has, when it starts after such a loss", async () => {
+    const { cells } = await watch(createMemoryEngine(), 3);
+    expect(cells.count()).toBe(3);
+  });
+
+  test("is not written by the claim of a single cell", async () => {
+    const { table, cells } = await watch(createMemoryEngine());
+    await cells.swap(0, entryOf("http://node"));
+    expect(await table.find(COUNT_KEY)).toBeUndefined();
+  });
+});

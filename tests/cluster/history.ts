@@ -1,0 +1,167 @@
+// Proves by the history of a fault run that nothing was lost, doubled or put out of order.
+import { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { cellDataDir } from "../../src/server/cells/folders.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Contents, compareCopies, contentsOf } from "./copies.ts";
+import { botOf, CHATS, chatIdOf, type Messages, type SignUps, textOf } from "./load.ts";
+import type { World } from "./world.ts";
+
+/** A time in which processes ended or were cut off. */
+export interface Interruption {
+  fault: string;
+  /** Epoch ms. */
+  from: number;
+  to: number;
+}
+
+/** How long, in ms, a send can be on its way when its process ends or is cut off. */
+const IN_FLIGHT_MS = 1_000;
+/** After a process goes on, or NATS is back: until who was cut off knows it. */
+const CUT_OFF_MS = 1_000;
+
+/** Times at which nodes have given a cell up by themselves, as on a machine that is too busy to renew a lease in time. */
+export function fencesOf({ cluster }: World): Interruption[] {
+  const lines = cluster.nodes.flatMap((node) => node.output().stderr.split("\n"));
+  return lines.flatMap((line) => {
+    if (!line.includes('"this node gives the cell up"')) return [];
+    const at = Date.parse((JSON.parse(line) as { time: string }).time);
+    return [{ fault: "a lease ran out", from: at, to: at }];
+  });
+}
+
+export interface Replies {
+  /** Replies that a platform showed twice, each in transit when a process ended. */
+  shownTwice: number;
+  /** Of each message: when it was sent (epoch ms), and milliseconds until it was answered. */
+  waits: { at: number; ms: number }[];
+}
+
+/** Every reply came, in the order of its chat; one that came twice was on its way when a process was interrupted. */
+export async function checkReplies(
+  { telegram, bots }: World,
+  { sentAt }: Messages,
+  interruptions: readonly Interruption[],
+): Promise<Replies> {
+  const replies: Replies = { shownTwice: 0, waits: [] };
+  for (const [chat, times] of sentAt.entries()) {
+    const sent = await telegram.sent(botOf(bots, chat).token, chatIdOf(chat));
+    const firsts = sent.filter(({ text }, at) => sent.findIndex((other) => other.text === text) === at);
+    const expected = times.map((_, n) => `echo: ${textOf(chat, n)}`);
+    const found = firsts.map(({ text }) => text);
+    if (found.join("\n") !== expected.join("\n")) {
+      const at = expected.findIndex((text, n) => found[n] !== text);
+      throw new Error(
+        `Chat ${chat} got "${found[at]}" where "${expected[at]}" was expected (${found.length} of ${times.length}).`,
+      );
+    }
+    replies.waits.push(...firsts.map(({ at }, n) => ({ at: times[n] ?? 0, ms: at - (times[n] ?? 0) })));
+    for (const again of sent.filter((message) => !firsts.includes(message))) {
+      replies.shownTwice++;
+      const first = firsts.find(({ text }) => text === again.text);
+      const at = first?.at ?? 0;
+      const isExplained = interruptions.some(({ from, to }) => at >= from - IN_FLIGHT_MS && at <= to + CUT_OFF_MS);
+      if (isExplained) continue;
+      const nearest = interruptions.toSorted((a, b) => Math.abs(a.from - at) - Math.abs(b.from - at))[0];
+      throw new Error(
+        `"${again.text}" was shown at ${at} and at ${again.at}, and nothing had interrupted its send: ${JSON.stringify(nearest)}`,
+      );
+    }
+  }
+  return replies;
+}
+
+/** How often a copy and its owner may be at different places when all machines are killed at once. */
+const ATTEMPTS = 3;
+
+/**
+ * Kills all machines, and reads their files: each message was settled once, all copies of a cell at the same place of its log have
+ * the same contents, every call of the model is in the ledger, and each name is there once.
+ */
+export async function checkFiles(world: World, messages: Messages, signUps: SignUps): Promise<void> {
+  const { cluster, cells, bots, upstream } = world;
+  for (let attempt = 1; ; attempt++) {
+    await cluster.followed();
+    await Promise.all(cluster.nodes.map((node) => node.kill()));
+    try {
+      for (let cell = 0; cell < cells; cell++) compareCopies(copiesOf(world, cell));
+      break;
+    } catch (error) {
+      const isOnTheWay = error instanceof Error && error.message.startsWith("No two copies");
+      if (!isOnTheWay || attempt === ATTEMPTS) throw error;
+      await Promise.all(cluster.nodes.map((node) => node.restart({ keepPorts: true })));
+    }
+  }
+  const newest = Array.from({ length: cells }, (_, cell) => newestOf(world, cell));
+  let calls = 0;
+  for (const [cell, { counts, file }] of newest.entries()) {
+    const sent = Array.from({ length: CHATS }, (_, chat) => chat)
+      .filter((chat) => botOf(bots, chat).cell === cell)
+      .reduce((sum, chat) => sum + (messages.sentAt[chat]?.length ?? 0), 0);
+    const expected = { inbox: sent, done: sent, answers: sent, distinctAnswers: sent, sent };
+    const { calls: inLedger, ...found } = counts;
+    if (JSON.stringify(found) !== JSON.stringify(expected))
+      throw new Error(`${file}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}.`);
+    calls += inLedger;
+  }
+  if (calls < upstream.chats.length)
+    throw new Error(`The model was called ${upstream.chats.length} times, and the ledgers have ${calls} calls.`);
+  checkNames(newest, signUps);
+}
+
+const fileOf = (dataDir: string, cell: number) => `${cellDataDir({ dataDir }, cell)}/berth.db`;
+
+/** A node that never had to do with a cell has no copy of it. */
+function copiesOf({ cluster }: World, cell: number): Contents[] {
+  const files = cluster.nodes.map(({ dir }) => fileOf(`${dir}/data`, cell)).filter((file) => existsSync(file));
+  if (files.length < 2) throw new Error(`There are not two copies of cell ${cell} to compare.`);
+  return files.map(contentsOf);
+}
+
+function newestOf(world: World, cell: number): Contents {
+  const [newest] = copiesOf(world, cell).toSorted((a, b) => b.number - a.number);
+  if (!newest) throw new Error(`There is no copy of cell ${cell}.`);
+  return newest;
+}
+
+/** Accounts that were acknowledged are there, no address is there twice, and the directory knows where each is. */
+function checkNames(copies: readonly Contents[], { made }: SignUps): void {
+  const rowsOf = <Row>({ file }: Contents, sql: string): Row[] => {
+    const database = new Database(file, { readonly: true });
+    try {
+      return database.query<Row, []>(sql).all();
+    } finally {
+      database.close();
+    }
+  };
+  const cellsOf = new Map<string, number[]>();
+  for (const [cell, copy] of copies.entries()) {
+    for (const { email } of rowsOf<{ email: string }>(copy, "SELECT email FROM users"))
+      cellsOf.set(email, [...(cellsOf.get(email) ?? []), cell]);
+  }
+  const [first] = copies;
+  const places = new Map(
+    (first
+      ? rowsOf<{ name: string; cell: number }>(first, "SELECT name, cell FROM places WHERE kind = 'email'")
+      : []
+    ).map(({ name, cell }) => [name, cell]),
+  );
+  for (const { account } of made)
+    if (!cellsOf.has(account.email)) throw new Error(`The account of ${account.email} was acknowledged, and is gone.`);
+  for (const [email, cells] of cellsOf) {
+    if (cells.length > 1) throw new Error(`${email} is in the cells ${cells.join(" and ")}.`);
+    const place = places.get(email) ?? 0;
+    if (place !== cells[0]) throw new Error(`${email} is in cell ${cells[0]}, and the directory says ${place}.`);
+  }
+}
+
+/** Until every call of the model has its row in the ledger of its cell's owner. */
+export const ledgersWritten = (world: World) =>
+  eventually(
+    () => {
+      let calls = 0;
+      for (let cell = 0; cell < world.cells; cell++) calls += newestOf(world, cell).counts.calls;
+      return calls >= world.upstream.chats.length;
+    },
+    { timeoutMs: 60_000, everyMs: 1_000, what: "every call of the model is in a ledger" },
+  );

@@ -1,0 +1,130 @@
+// The load of a fault run: messages to bots, reads through the load balancer, and new accounts. Each remembers what came of it.
+import { type Client, createClient } from "../support/client.ts";
+import type { Cluster } from "../support/cluster.ts";
+import type { SpawnedTelegram } from "../support/telegram-control.ts";
+import type { Bot, World } from "./world.ts";
+
+export const CHATS = 42;
+/** Milliseconds between two messages, and between two reads. */
+const PACE_MS = 40;
+const READ_PACE_MS = 150;
+/** A machine that is stopped answers nothing; a client gives up after this time. */
+const READ_TIMEOUT_MS = 12_000;
+
+/** Texts are unique and the provider echoes them, so a reply identifies its message. */
+export const textOf = (chat: number, n: number) => `message ${n} of chat ${chat}`;
+export const chatIdOf = (chat: number) => 1_000 + chat;
+export function botOf(bots: readonly Bot[], chat: number): Bot {
+  const bot = bots[chat % bots.length];
+  if (!bot) throw new Error("There is no bot.");
+  return bot;
+}
+
+export type Messages = ReturnType<typeof startMessages>;
+
+/** Sends messages of all chats in turn, until it is stopped. */
+export function startMessages(telegram: SpawnedTelegram, bots: readonly Bot[]) {
+  /** Epoch ms of each message, by chat. */
+  const sentAt: number[][] = Array.from({ length: CHATS }, () => []);
+  let isOver = false;
+  let total = 0;
+  const running = (async () => {
+    for (let n = 0; !isOver; n++) {
+      const chat = n % CHATS;
+      const sent = sentAt[chat];
+      sent?.push(Date.now());
+      await telegram.userSays(botOf(bots, chat).token, chatIdOf(chat), textOf(chat, (sent?.length ?? 0) - 1));
+      total++;
+      await Bun.sleep(PACE_MS);
+    }
+  })();
+  return {
+    sentAt,
+    total: () => total,
+    async stop() {
+      isOver = true;
+      await running;
+    },
+  };
+}
+
+/** What a client may be told while a cell is on its way; everything else is a mistake. */
+const EXPECTED = [200, 502, 503];
+
+/** Reads the agents of an account in each cell through the load balancer, again and again. */
+export function startReads({ accounts }: World) {
+  const statuses: Record<string, number> = {};
+  const wrong: string[] = [];
+  let isOver = false;
+  const running = [...accounts].map(async ([cell, account]) => {
+    while (!isOver) {
+      const seen = await read(account);
+      statuses[seen.status] = (statuses[seen.status] ?? 0) + 1;
+      if (seen.status !== 0 && !EXPECTED.includes(seen.status)) wrong.push(`cell ${cell}: ${seen.status} ${seen.text}`);
+      await Bun.sleep(READ_PACE_MS);
+    }
+  });
+  return {
+    /** How often each status came; 0: no answer in time. */
+    statuses,
+    /** Answers that a client must never get, whatever happens to machines. */
+    wrong,
+    async stop() {
+      isOver = true;
+      await Promise.all(running);
+    },
+  };
+}
+
+async function read(account: Client): Promise<{ status: number; text: string }> {
+  try {
+    return await account.get("/api/agents", { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
+  } catch (error) {
+    return { status: 0, text: String(error) };
+  }
+}
+
+/** Every machine answers for every cell. */
+export async function allAnswer({ cluster, accounts }: World): Promise<boolean> {
+  for (const { web } of cluster.nodes) {
+    for (const { cookie } of accounts.values()) {
+      const { status } = await createClient(web).get("/api/agents", {
+        headers: { cookie },
+        signal: AbortSignal.timeout(5_000),
+      });
+      if (status !== 200) return false;
+    }
+  }
+  return true;
+}
+
+export interface SignUps {
+  /** Those that the service has acknowledged. */
+  made: Client[];
+  /** Addresses of those that failed: whether they were made is not known. */
+  unknown: string[];
+}
+
+/** Signs up one after the other until the result is called. */
+export function startSignUps(cluster: Cluster, { made, unknown }: SignUps): () => Promise<void> {
+  let isOver = false;
+  const running = (async () => {
+    while (!isOver) {
+      const client = createClient(cluster);
+      try {
+        await client.signUp();
+        made.push(client);
+      } catch (error) {
+        const isRefused = /sign-up: 4\d\d/.test(String(error));
+        if (isRefused) throw error;
+        unknown.push(client.account.email);
+      }
+      await Bun.sleep(READ_PACE_MS);
+    }
+  })();
+  running.catch(() => undefined);
+  return async () => {
+    isOver = true;
+    await running;
+  };
+}

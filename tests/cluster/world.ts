@@ -1,0 +1,95 @@
+// A cluster with accounts and bots in each of its cells, and what it talks to.
+import { cellOfId } from "../../src/kernel/cells/marks.ts";
+import type { Client } from "../support/client.ts";
+import { type Cluster, startCluster } from "../support/cluster.ts";
+import { eventually, type seeded } from "../support/eventually.ts";
+import { member, provision } from "../support/members.ts";
+import { type SpawnedTelegram, spawnTelegram } from "../support/telegram-control.ts";
+import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { settled } from "./faults.ts";
+
+export interface Bot {
+  token: string;
+  cell: number;
+}
+
+export interface World extends AsyncDisposable {
+  cluster: Cluster;
+  cells: number;
+  telegram: SpawnedTelegram;
+  upstream: Upstream;
+  bots: readonly Bot[];
+  /** One account in each cell, by cell. */
+  accounts: ReadonlyMap<number, Client>;
+}
+
+export interface WorldOptions {
+  nodes: number;
+  natsServers: number;
+  cells: number;
+  random: ReturnType<typeof seeded>;
+}
+
+/** It has a price: calls that are free are not in the ledger after a crash. */
+const MODEL = "gpt-4o-mini";
+const BOTS_OF_ONE_CELL = 4;
+const BOTS_OF_EACH_CELL = 2;
+
+export async function startWorld({ nodes, natsServers, cells, random }: WorldOptions): Promise<World> {
+  await using undo = new AsyncDisposableStack();
+  const upstream = await startUpstream({ models: [MODEL] });
+  undo.defer(() => upstream.stop());
+  upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}`, delayMs: random.integer(0, 60) }));
+  const telegram = undo.use(await spawnTelegram("--latency-ms", "5"));
+  const cluster = undo.use(
+    await startCluster({
+      nodes,
+      natsServers,
+      env: {
+        CHANNEL_A_API_ROOT: telegram.url,
+        PROVIDER_5_BASE_URL: upstream.url,
+        PROVIDER_5_API_KEY: "sk-operator",
+        MODEL_A: `provider_5:${MODEL}`,
+        RATE_LIMITS: "off",
+      },
+    }),
+  );
+  if (cells > 1) await cluster.command("cluster", "cells", String(cells));
+  await settled({ cluster, cells });
+  const accounts = await accountsOf(cluster, cells);
+  const count = cells === 1 ? BOTS_OF_ONE_CELL : cells * BOTS_OF_EACH_CELL;
+  const bots = Array.from({ length: count }, (_, n) => ({
+    token: `${100_000 + n}:${"cluster-test-token-of-a-bot".padEnd(35, "x")}`,
+    cell: n % cells,
+  }));
+  await telegram.addBots(bots.map(({ token }) => ({ token })));
+  for (const [n, { token, cell }] of bots.entries()) {
+    const owner = accounts.get(cell);
+    if (!owner) throw new Error(`Cell ${cell} has no account.`);
+    const { id } = await provision(owner, `Agent ${n}`, { channels: { channel_a: { access: "open" } } });
+    const { status, text } = await owner.put(`/api/agents/${id}/channels/channel_a`, { token });
+    if (status !== 200) throw new Error(`The bot could not be connected: ${text}`);
+  }
+  await settled({ cluster, cells });
+  const ended = undo.move();
+  return {
+    ...{ cluster, cells, telegram, upstream, bots, accounts },
+    [Symbol.asyncDispose]: () => ended[Symbol.asyncDispose](),
+  };
+}
+
+/** Makes accounts until each cell has one: cell 0 knows of a new cell a moment after the cell is there. */
+async function accountsOf(cluster: Cluster, cells: number): Promise<Map<number, Client>> {
+  const accounts = new Map<number, Client>();
+  await eventually(
+    async () => {
+      const client = await member(cluster, "enterprise");
+      const { body } = await client.get<{ user: { id: string } }>("/api/auth/session");
+      const cell = cellOfId(body.user.id);
+      if (!accounts.has(cell)) accounts.set(cell, client);
+      return accounts.size === cells;
+    },
+    { timeoutMs: 60_000, everyMs: 500, what: "each cell has an account" },
+  );
+  return accounts;
+}
