@@ -88,8 +88,8 @@ import limitsLifted from "./0164_limits_lifted.sql" with { type: "text" };
 import keptData from "./0166_kept_data.sql" with { type: "text" };
 import stablecoinPayments from "./0170_stablecoin_payments.sql" with { type: "text" };
 import creditDebts from "./0171_credit_debts.sql" with { type: "text" };
-import budgetShares from "./0174_budget_shares.sql" with { type: "text" };
 import erasuresOfAnAgent from "./0172_erasures_of_an_agent.sql" with { type: "text" };
+import budgetShares from "./0174_budget_shares.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {

@@ -66,6 +66,8 @@ export interface ClusterNode {
   entries(): ReadonlyMap<number, CellEntry>;
   /** The node that operators want to own a cell. */
   wantedOwner(cell: number): string | undefined;
+  /** Whether operators have put a cell where it is. */
+  isKept(cell: number): boolean;
   /** Called when an owner may have changed. */
   onChange(listener: () => void): void;
   /** As the owner: compares this copy with those that follow. Throws 503 `CELL_MOVED` on any other node. */
@@ -229,6 +231,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     count: cells.count,
     entries: cells.all,
     wantedOwner: orders.wantedOwner,
+    isKept: orders.isKept,
     onChange: (listener) => void listeners.push(listener),
     check() {
       const followers = lease.alive().filter((one) => one.address !== address && one.address === standby());

@@ -2,7 +2,7 @@
 import type { Engine, Table, TableEntry } from "./engine.ts";
 import type { CellEntry } from "./ownership/cell-table.ts";
 import { LEASE_TIMES, type NodeState } from "./ownership/lease.ts";
-import { drainKey, moveKey } from "./ownership/orders.ts";
+import { drainKey, keepKey, moveKey } from "./ownership/orders.ts";
 import { createSnapshots } from "./snapshot/snapshots.ts";
 
 export interface NodeStatus {
@@ -27,6 +27,8 @@ export interface CellStatus {
   behind: number | null;
   /** Epoch ms; null without a snapshot. */
   snapshotAt: number | null;
+  /** Operators have put it where it is. */
+  kept: boolean;
   state: string;
 }
 
@@ -106,6 +108,7 @@ export async function readStatus(engine: Engine): Promise<ClusterStatus> {
             log: last,
             behind: applied === undefined ? null : Math.max(0, last - applied),
             snapshotAt: newest?.takenAt ?? null,
+            kept: orders.has(keepKey(cell)),
             state: !isServed
               ? "no owner"
               : target !== undefined && aliveAddresses.has(target)

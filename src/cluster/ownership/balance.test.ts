@@ -21,6 +21,13 @@ describe("the next move", () => {
     ]);
   });
 
+  test("leaves cells where operators have put them", () => {
+    const nodes = [node("a"), node("b")];
+    const owners = owned({ 0: "a", 1: "a", 2: "a" });
+    expect(nextMove(owners, nodes, (cell) => cell === 1)).toEqual({ cell: 2, to: "b" });
+    expect(nextMove(owners, nodes, () => true)).toBeUndefined();
+  });
+
   test("is none for one cell, for one node, and between nodes that differ by one", () => {
     expect(nextMove(owned({ 0: "a" }), [node("a"), node("b")])).toBeUndefined();
     expect(nextMove(owned({ 0: "a", 1: "a" }), [node("a")])).toBeUndefined();

@@ -7,12 +7,15 @@ export interface Orders {
   isDraining(address: string): boolean;
   /** The address of the node that the cell is to move to. */
   wantedOwner(cell: number): string | undefined;
+  /** Whether operators have put the cell where it is: it does not move to even out. */
+  isKept(cell: number): boolean;
   /** Forgets the wish, if it was for this node. */
   done(cell: number, address: string): Promise<void>;
   stop(): void;
 }
 
 export const drainKey = (address: string) => `drain.${keyOf(address)}`;
+export const keepKey = (cell: number) => `keep.${cell}`;
 export const moveKey = (cell: number | "") => `move.${cell}`;
 
 export interface OrdersDeps {
@@ -42,6 +45,7 @@ export function watchOrders({ table, onChange, onError, retryMs = 1_000 }: Order
   return {
     isDraining: (address) => known.has(drainKey(address)),
     wantedOwner: (cell) => known.get(moveKey(cell)),
+    isKept: (cell) => known.has(keepKey(cell)),
     async done(cell, address) {
       const key = moveKey(cell);
       if (known.get(key) !== address) return;

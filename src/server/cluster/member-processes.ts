@@ -56,7 +56,7 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
 
   /** The node that is to own a cell, because operators want it or to even out how many each owns. */
   function targetOf(cell: number): string | undefined {
-    const move = nextMove(node.entries(), node.alive());
+    const move = nextMove(node.entries(), node.alive(), node.isKept);
     return node.wantedOwner(cell) ?? (move?.cell === cell ? move.to : undefined);
   }
 

@@ -4,7 +4,7 @@ import type { CheckReport } from "../../cluster/check/check.ts";
 import type { Engine } from "../../cluster/engine.ts";
 import { COUNT_KEY } from "../../cluster/ownership/cell-table.ts";
 import { keyOf } from "../../cluster/ownership/lease.ts";
-import { drainKey, moveKey } from "../../cluster/ownership/orders.ts";
+import { drainKey, keepKey, moveKey } from "../../cluster/ownership/orders.ts";
 import { clusterSettings } from "../../cluster/settings.ts";
 import { type ClusterStatus, readStatus } from "../../cluster/status.ts";
 import { type Config, environment } from "../../kernel/config/config.ts";
@@ -144,19 +144,24 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     },
   },
   move: {
-    usage: "move CELL NODE",
-    summary: "let a node own a cell",
+    usage: "move CELL NODE|any",
+    summary: "let a node own a cell, which then stays there; any: it may move again to even out",
     arguments: [2, 2],
     async run({ engine }, [cell = "", node = ""]) {
       await requireCell(engine, cell);
+      const orders = await engine.table("orders");
+      if (node === "any") {
+        await orders.remove(keepKey(Number(cell)));
+        return `Cell ${cell} may move again, so that the machines own about as many cells each.\n`;
+      }
       const address = await findNode(engine, node);
       const { nodes } = await readStatus(engine);
       if (nodes.find((one) => one.address === address)?.lease !== "ok")
         throw new StartError(`${address} is not alive, or draining. See: ${programName()} cluster status`);
       const began = performance.now();
-      const orders = await engine.table("orders");
+      await orders.put(keepKey(Number(cell)), address);
       await orders.put(moveKey(Number(cell)), address);
-      // The node takes the order away once it serves the cell, which it may give up again at once to even out.
+      // The node takes the order away once it serves the cell.
       const isDone = async () => (await orders.find(moveKey(Number(cell)))) === undefined;
       await until(engine, isDone);
       if (!(await isDone()))
@@ -280,14 +285,14 @@ function formatStatus({ engine, nodes, cells }: ClusterStatus): string {
     turnsPerSecond.toFixed(1),
     lease === "lost" ? `lost, seen ${ago(seenAt)} ago` : lease,
   ]);
-  const cellRows = cells.map(({ cell, owner, standby, log, behind, snapshotAt, state }) => [
+  const cellRows = cells.map(({ cell, owner, standby, log, behind, snapshotAt, kept, state }) => [
     String(cell),
     shortName(owner),
     standby === null ? "-" : shortName(standby),
     log.toLocaleString("en"),
     behind === null ? "-" : behind.toLocaleString("en"),
     snapshotAt === null ? "none yet" : `${ago(snapshotAt)} ago`,
-    state,
+    kept ? `${state}, kept` : state,
   ]);
   return `engine   ${engine}\n\n${[
     formatTable(["node", "version", "cells", "standby", "agents", "turns/s", "lease"], nodeRows),
