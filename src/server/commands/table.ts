@@ -158,8 +158,8 @@ export const COMMANDS: Record<string, Command> = {
     flags: ["json", "replace"],
     // Each subcommand checks its own arguments.
     arguments: Number.POSITIVE_INFINITY,
-    details: async () => (await import("./cluster.ts")).clusterHelp(),
-    run: async (commandArgs, flags) => (await import("./cluster.ts")).clusterCommand(commandArgs, flags),
+    details: async () => (await import("./cluster/cluster.ts")).clusterHelp(),
+    run: async (commandArgs, flags) => (await import("./cluster/cluster.ts")).clusterCommand(commandArgs, flags),
   },
   upgrade: {
     usage: "upgrade FILE|URL [--key FILE] [--unsigned] | upgrade --back [--with-database]",

@@ -1,16 +1,17 @@
 // Runs `berth cluster …`: shows a cluster, and tells its nodes what operators want.
 import { writeSync } from "node:fs";
-import type { CheckReport } from "../../cluster/check/check.ts";
-import type { Engine } from "../../cluster/engine.ts";
-import { COUNT_KEY } from "../../cluster/ownership/cell-table.ts";
-import { keyOf } from "../../cluster/ownership/lease.ts";
-import { drainKey, keepKey, moveKey } from "../../cluster/ownership/orders.ts";
-import { clusterSettings } from "../../cluster/settings.ts";
-import { type ClusterStatus, readStatus } from "../../cluster/status.ts";
-import { type Config, environment } from "../../kernel/config/config.ts";
-import { programName } from "../../kernel/config/program-name.ts";
-import { StartError } from "../../kernel/errors.ts";
-import { loadAllSettings } from "../settings.ts";
+import type { CheckReport } from "../../../cluster/check/check.ts";
+import type { Engine } from "../../../cluster/engine.ts";
+import { COUNT_KEY } from "../../../cluster/ownership/cell-table.ts";
+import { keyOf } from "../../../cluster/ownership/lease.ts";
+import { drainKey, keepKey, moveKey } from "../../../cluster/ownership/orders.ts";
+import { clusterSettings } from "../../../cluster/settings.ts";
+import { type ClusterStatus, readStatus } from "../../../cluster/status.ts";
+import { type Config, environment } from "../../../kernel/config/config.ts";
+import { programName } from "../../../kernel/config/program-name.ts";
+import { StartError } from "../../../kernel/errors.ts";
+import { loadAllSettings } from "../../settings.ts";
+import { formatStatus, shortName } from "./status-text.ts";
 
 interface Subcommand {
   usage: string;
@@ -45,7 +46,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     arguments: [0, 0],
     flags: ["replace"],
     async run({ config, engine }, _, { replace }) {
-      const { joinCluster } = await import("../cluster/join.ts");
+      const { joinCluster } = await import("../../cluster/join.ts");
       const { cells, snapshotBytes, files } = await joinCluster(config, engine, replace === true);
       const what = cells === 1 ? "database" : `${cells} cells`;
       return `The cluster has this machine's ${what} now (${megabytes(snapshotBytes)} compressed, and ${files} files). Start the service here, then the other machines with an empty DATA_DIR.\n`;
@@ -84,7 +85,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     flags: ["json"],
     async run({ config, engine }, [cell = "0"], { json }) {
       await requireCell(engine, cell);
-      const { runCommand } = await import("./run-command.ts");
+      const { runCommand } = await import("../run-command.ts");
       const report = (await runCommand(config, "cluster.check", { cell })) as CheckReport;
       if (json) return `${JSON.stringify(report, null, 2)}\n`;
       const { owner, number, rows, copies } = report;
@@ -202,7 +203,7 @@ export async function clusterCommand([name = "", ...args]: string[], flags: Flag
     throw new StartError(
       "CLUSTER_URL is not set, so this machine is alone. See docs/cluster.md for how to begin a cluster.",
     );
-  const { openNatsEngine } = await import("../../cluster/nats/nats-engine.ts");
+  const { openNatsEngine } = await import("../../../cluster/nats/nats-engine.ts");
   const engine = await openNatsEngine({ address: url, name: "berth cluster" });
   try {
     process.stdout.write(await command.run({ config, engine }, args, flags));
@@ -216,14 +217,14 @@ export async function clusterCommand([name = "", ...args]: string[], flags: Flag
 
 /** Prints a line when the contents are fixed, then the fingerprint as JSON. */
 async function printFingerprint(file: string): Promise<number> {
-  const { fingerprint } = await import("../../cluster/check/fingerprint.ts");
+  const { fingerprint } = await import("../../../cluster/check/fingerprint.ts");
   const found = fingerprint(file, () => void writeSync(1, "pinned\n"));
   process.stdout.write(`${JSON.stringify(found)}\n`);
   return 0;
 }
 
 async function leave(config: Config): Promise<number> {
-  const { leaveCluster } = await import("../cluster/join.ts");
+  const { leaveCluster } = await import("../../cluster/join.ts");
   await leaveCluster(config);
   await note(config, "leave", []);
   process.stdout.write(
@@ -233,7 +234,7 @@ async function leave(config: Config): Promise<number> {
 }
 
 async function note(config: Config, command: string, args: readonly string[]): Promise<void> {
-  const { noteCommand } = await import("./security/operator-note.ts");
+  const { noteCommand } = await import("../security/operator-note.ts");
   const name = args.join(" ");
   await noteCommand(config, `cluster.${command}`, { kind: "cluster", id: name, name });
 }
@@ -272,47 +273,4 @@ async function until(
   }
 }
 
-const shortName = (address: string) => address.replace(/^https?:\/\//, "");
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
-
-function formatStatus({ engine, nodes, cells }: ClusterStatus): string {
-  const nodeRows = nodes.map(({ address, version, owns, follows, agents, turnsPerSecond, lease, seenAt }) => [
-    shortName(address),
-    version,
-    String(owns.length),
-    String(follows.length),
-    agents.toLocaleString("en"),
-    turnsPerSecond.toFixed(1),
-    lease === "lost" ? `lost, seen ${ago(seenAt)} ago` : lease,
-  ]);
-  const cellRows = cells.map(({ cell, owner, standby, log, behind, snapshotAt, kept, state }) => [
-    String(cell),
-    shortName(owner),
-    standby === null ? "-" : shortName(standby),
-    log.toLocaleString("en"),
-    behind === null ? "-" : behind.toLocaleString("en"),
-    snapshotAt === null ? "none yet" : `${ago(snapshotAt)} ago`,
-    kept ? `${state}, kept` : state,
-  ]);
-  return `engine   ${engine}\n\n${[
-    formatTable(["node", "version", "cells", "standby", "agents", "turns/s", "lease"], nodeRows),
-    formatTable(["cell", "owner", "standby", "log", "behind", "snapshot", "state"], cellRows),
-  ].join("\n\n")}\n`;
-}
-
-function formatTable(head: string[], rows: string[][]): string {
-  const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
-  const line = (cells: string[]) =>
-    cells
-      .map((text, at) => text.padEnd(widths[at] ?? 0))
-      .join("  ")
-      .trimEnd();
-  return [head, ...rows].map(line).join("\n");
-}
-
-function ago(at: number): string {
-  const seconds = Math.max(0, Math.round((Date.now() - at) / 1000));
-  if (seconds < 90) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
-}
