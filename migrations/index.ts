@@ -184,6 +184,6 @@ export const migrations: readonly Migration[] = [
   { name: "0166_kept_data", sql: keptData },
   { name: "0170_stablecoin_payments", sql: stablecoinPayments },
   { name: "0171_credit_debts", sql: creditDebts },
-  { name: "0174_budget_shares", sql: budgetShares },
   { name: "0172_erasures_of_an_agent", sql: erasuresOfAnAgent },
+  { name: "0174_budget_shares", sql: budgetShares },
 ];

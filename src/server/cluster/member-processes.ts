@@ -45,6 +45,8 @@ interface Member {
 const ORDER_MS = 500;
 /** A cell that moves to and fro keeps its process. */
 const UNUSED_MS = MINUTE;
+/** A start takes a third of a second of a processor, which the cells that are served need, too. The others follow. */
+const STARTS_AT_ONCE = 4;
 /** A process that has said nothing for so long may be stopped, and its cell elsewhere: it gets no requests. */
 const SILENCE_MS = 2_000;
 const NONE: MemberReport = { owns: false, behind: 0 };
@@ -112,6 +114,8 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
     }
   }
 
+  const starting = () => [...members.values()].filter(({ process }) => process.address === undefined).length;
+
   function look(): void {
     if (isStopping) return;
     const places = placesOf(node.count(), node.alive());
@@ -119,7 +123,7 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
       const member = members.get(cell);
       if (isUsed(cell, places)) {
         if (member) member.usedAt = performance.now();
-        else start(cell);
+        else if (starting() < STARTS_AT_ONCE) start(cell);
       } else if (member && performance.now() - member.usedAt > UNUSED_MS) void end(cell, member);
     }
   }

@@ -67,8 +67,15 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       const count = await countCells(engine);
       if (wanted === undefined) return `The cluster has ${count === 1 ? "one cell" : `${count} cells`}.\n`;
       const next = /^[1-9]\d*$/.test(wanted) ? Number(wanted) : 0;
-      if (next < 1 || next > MAX_CELLS) throw new StartError(`N is a number from ${count} to ${MAX_CELLS}.`);
+      if (next < 1) throw new StartError(`${wanted} is no number of cells.`);
       if (next < count) throw new StartError(`The cluster has ${count} cells already; cells can't be taken away.`);
+      // Each has a process on two machines, and can't be taken away: a slip of the hand would be for ever.
+      const machines = (await readStatus(engine)).nodes.filter(({ lease }) => lease === "ok").length;
+      const most = Math.min(MAX_CELLS, machines * CELLS_OF_MACHINE);
+      if (next > most)
+        throw new StartError(
+          `With ${machines === 1 ? "one machine" : `${machines} machines`}, a cluster has at most ${most} cells: ${CELLS_OF_MACHINE} for each machine. Each takes 30 MiB of memory on two of them. Start more machines first.`,
+        );
       await (await engine.table("cells")).put(COUNT_KEY, String(next));
       const { cells } = await until(
         engine,
@@ -260,6 +267,8 @@ async function findNode(engine: Engine, given: string): Promise<string> {
 const MAX_WAIT_MS = 30_000;
 /** What the marks of ids can tell apart. */
 const MAX_CELLS = 4_096;
+/** More than the processors of a large machine. */
+const CELLS_OF_MACHINE = 16;
 
 /** Looks until it holds, but for half a minute at most. */
 async function until(
