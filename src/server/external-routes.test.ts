@@ -67,10 +67,10 @@ describe("a route that would replace another stops the start", () => {
     ["/swagger", "GET /swagger"],
     ["/api/agents", "GET /api/agents"],
     ["/api/agents/", "GET /api/agents"],
-    ["/api/agents/:agent", "GET /api/agents/:id"],
+    ["/api/agents/:agent", "GET /api/agents/provision"],
     ["/api/agents/:agent/buoys", undefined],
     ["/api/:anything", "GET /api/keys"],
-    ["/api/agents/*", "GET /api/agents/:id/stats"],
+    ["/api/agents/*", "GET /api/agents/provision"],
     ["/harbour/*", undefined],
   ])("GET %s", async (path, hidden) => {
     const message = await refusalOf({ web: routes().get(path, () => 1, open) });

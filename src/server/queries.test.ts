@@ -33,6 +33,7 @@ const SMALL: readonly (readonly [sql: RegExp, why: string])[] = [
   [/LIMIT 2000\)/, "the newest entries"],
   [/upload_uses/, "the files of one message, in the order of an index"],
   [/json_group_array\(json_object\(/, "an export is everything"],
+  [/AS people FROM/, "all who wrote to one agent, read on a thread of its own"],
   [
     /instance_runs|backup_runs|audit_log|"users"|FROM agents AS a ORDER BY a\.id/,
     "in the order of an index, or counted for admins",
