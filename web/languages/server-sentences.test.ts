@@ -34,7 +34,7 @@ const ELSEWHERE = [
 const NOT_SHOWN = [
   /^[a-z_]*$|^[A-Z_]+$|^\d+$|^[\w.]* ?a?\.?status = |^AND /,
   /^The (status|scope|decision|range|action|type|template|tier|method) is/,
-  /^The types are a list|nextCursor|`before`|`next`|`register`|id of a line|id of the session|^enabled is/,
+  /^The types are a list|^Leave it out, or give `all`|nextCursor|`before`|`next`|`register`|id of a line|id of the session|^enabled is/,
   /^(Give model or agent|Give the path of a backup|Give the URL that you pay for|A {} has no body|{} {}|Leaving|Give a message of 1 to)/,
   // Of the command line.
   /--reason/,
