@@ -221,7 +221,11 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     observe: () => ({
       owned: Number(created.phase === "owning"),
       trustedMs: lease.trustedMs(),
-      behind: Math.max(0, ...lease.alive().map(({ copies }) => copies[cell] ?? 0)) - created.number,
+      // A copy that is not followed may be as old as it likes.
+      behind:
+        created.phase === "following"
+          ? Math.max(0, ...lease.alive().map(({ copies }) => copies[cell] ?? 0)) - created.number
+          : 0,
     }),
     ownerOf(which) {
       const holder = cells.seen(which)?.owner;

@@ -18,7 +18,7 @@ export interface CellProcessDeps {
 
 export interface CellProcess {
   readonly cell: number;
-  /** Where it answers; undefined while it does not. */
+  /** Where it answers; undefined while it does not, also because it hangs. */
   readonly address: string | undefined;
   readonly pid: number | undefined;
   /** Calls what the cell serves. */
@@ -33,6 +33,12 @@ const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5_000;
 /** A killed service leaves cells that end a moment later, and until then hold the locks of their databases. */
 const START_MS = 15_000;
+/** How often the process is asked whether it is well. */
+const ASK_MS = 1_000;
+/** One that has not answered for so long gets no requests. */
+const SILENT_MS = 5_000;
+/** One that has not answered for so long is killed, and started again. */
+const HUNG_MS = 30_000;
 /** How long a process that was told to end may take beyond its grace. */
 const EXTRA_MS = 3_000;
 
@@ -47,6 +53,25 @@ export function startCellProcess({ cell, command, env, handlers, log, onChange }
   let address: string | undefined;
   let current: { process: ReturnType<typeof spawn>; calls: Calls } | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let heardAt = 0;
+  const silence = () => performance.now() - heardAt;
+  const answering = () => (address !== undefined && silence() < SILENT_MS ? address : undefined);
+
+  function ask(): void {
+    if (!current || address === undefined) return;
+    const wasSilent = silence() >= SILENT_MS;
+    const { calls, process } = current;
+    const hear = () => {
+      heardAt = performance.now();
+      if (wasSilent) onChange();
+    };
+    calls.call("alive").then(hear, () => undefined);
+    if (silence() < HUNG_MS || isStopping) return;
+    log.error("the process of a cell does not answer; it is killed and started again", { cell });
+    process.kill("SIGKILL");
+  }
+  const asking = setInterval(ask, ASK_MS);
+  asking.unref();
 
   function spawn(calls: () => Calls) {
     return Bun.spawn([...command], {
@@ -63,6 +88,7 @@ export function startCellProcess({ cell, command, env, handlers, log, onChange }
       ...handlers,
       ready(at: { address: string }) {
         address = at.address;
+        heardAt = performance.now();
         delayMs = FIRST_DELAY_MS;
         hasStarted = true;
         started.resolve();
@@ -93,19 +119,20 @@ export function startCellProcess({ cell, command, env, handlers, log, onChange }
   return {
     cell,
     get address() {
-      return address;
+      return answering();
     },
     get pid() {
       return current?.process.pid;
     },
     call: async (name, args) => {
-      if (!current || address === undefined) throw cellAway();
+      if (!current || answering() === undefined) throw cellAway();
       return current.calls.call("cell", { name, args });
     },
     started: started.promise,
 
     async stop(graceMs) {
       isStopping = true;
+      clearInterval(asking);
       clearTimeout(timer);
       const running = current?.process;
       if (!running) return;

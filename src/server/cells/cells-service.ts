@@ -83,6 +83,7 @@ export async function openCellsService(options: CellOptions, cellCount: number):
   }
   const own = createMachineRoutes({
     config,
+    count,
     isReady: () => others().every(({ address }) => address !== undefined),
   });
   const router = createRouter({

@@ -13,6 +13,8 @@ import { MINUTE, SECOND } from "../../kernel/util/time.ts";
 import type { OpenCell } from "../service/cell.ts";
 import { createCellSide } from "./cell-side.ts";
 
+/** A cell that is new is asked so often until it answers, since it gets no accounts before. */
+const LOOK_MS = SECOND;
 /** How often each cell is asked what it has. */
 const LOADS_MS = 10 * SECOND;
 const SWEEP_MS = MINUTE;
@@ -42,7 +44,14 @@ export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell 
     return open;
   }
 
+  let readAt = Number.NEGATIVE_INFINITY;
+  const mayReadLoads = () => {
+    const isNew = Array.from({ length: count() }, (_, cell) => cell).some((cell) => loads.of(cell) === undefined);
+    return isNew || performance.now() - readAt >= LOADS_MS;
+  };
+
   async function readLoads(): Promise<ReadonlySet<number>> {
+    readAt = performance.now();
     const answers = await Promise.allSettled(
       Array.from({ length: count() }, async (_, cell) => {
         loads.report(cell, await call<CellLoad>(cell, "load", undefined, 0));
@@ -84,7 +93,7 @@ export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell 
         leastLoaded: () => loads.next(),
       };
       const timers = [
-        setInterval(() => void readLoads(), LOADS_MS),
+        setInterval(() => void (mayReadLoads() && readLoads()), LOOK_MS),
         setInterval(() => {
           directory.sweep().catch((error: unknown) => log.warn("names could not be swept", { error }));
         }, SWEEP_MS),

@@ -15,6 +15,7 @@ export function openParentLink(cell: number, count: number) {
   let stop: () => void = () => process.exit(0);
   const { call, receive } = createCalls((message) => void send(message), {
     cell: ({ name, args }: { name: string; args: unknown }) => side(name, args),
+    alive: () => true,
     stop: () => stop(),
   });
   process.on("message", receive);

@@ -10,10 +10,12 @@ import { type ClusterNode, type NodeOptions, startNode } from "../../cluster/nod
 import { clusterSettings } from "../../cluster/settings.ts";
 import { ensureWritable } from "../../kernel/database/local-engine.ts";
 import { StartError } from "../../kernel/errors.ts";
+import { createVault } from "../../kernel/security/vault.ts";
 import type { Log } from "../../kernel/telemetry/log.ts";
 import { programCommand } from "../backups/backup-process.ts";
 import { foldersOfCells } from "../cells/folders.ts";
 import type { CellOptions, OpenCell } from "../service/cell.ts";
+import { requireClusterKey, requireOwnAddress } from "./admission.ts";
 import { type ClusterCellDeps, createClusterCell, HAND_OVER_MS } from "./cluster-cell.ts";
 import { migrationNames } from "./migration-names.ts";
 import { createVideoPipe } from "./video-pipe.ts";
@@ -47,7 +49,8 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
   const { config, env } = options;
   const { url, address } = config.of(clusterSettings);
   const { file } = config.database;
-  if (url === undefined || address === undefined || file === undefined)
+  const key = config.secretKey;
+  if (url === undefined || address === undefined || file === undefined || key === undefined)
     throw new StartError("CLUSTER_URL needs NODE_ADDRESS, SECRET_KEY and a database in a file.");
   for (const folder of [config.dataDir, dirname(file)]) ensureWritable(folder);
   for (const secret of config.secrets) log.redactSecret(secret, "always");
@@ -55,6 +58,16 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
   const engine = await openNatsEngine({ address: url, name: `berth ${address} ${cell}` });
   if (engine.servers < 3 && cell === 0)
     log.warn("NATS has fewer than three servers: if one fails, nothing can be written", { servers: engine.servers });
+
+  try {
+    if (cell === 0) {
+      await requireClusterKey(engine, createVault({ key, previous: config.secretKeyPrevious }));
+      await requireOwnAddress(engine, address);
+    }
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
 
   let node: ClusterNode | undefined;
   const otherOwner = (of: number) => {

@@ -86,6 +86,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     own: createNodeRoutes({
       config,
       figures,
+      count,
       state: () => ({ isTrusted: node.isTrusted(), isHere: here() !== undefined, owner: node.ownerOf(0) }),
     }),
     call: calls.answer,

@@ -4,16 +4,18 @@ import type { ClusterFigures } from "../../cluster/figures.ts";
 import { failure } from "../../cluster/relay/failure.ts";
 import type { RouterDeps } from "../../cluster/relay/router.ts";
 import { type Config, isLoopbackHost } from "../../kernel/config/config.ts";
-import { forbidden } from "../../kernel/errors.ts";
+import { forbidden, notFound } from "../../kernel/errors.ts";
 import { createMetrics, type Metrics } from "../../kernel/telemetry/metrics.ts";
 
 export interface NodeRouteDeps {
   config: Config;
   figures: ClusterFigures;
+  /** How many cells there are. */
+  count(): number;
   state(): { isTrusted: boolean; isHere: boolean; owner: string | undefined };
 }
 
-export function createNodeRoutes({ config, figures, state }: NodeRouteDeps): RouterDeps["own"] {
+export function createNodeRoutes({ config, figures, count, state }: NodeRouteDeps): RouterDeps["own"] {
   let metrics: Metrics | undefined;
   return async (request, surface) => {
     const { isTrusted, isHere, owner } = state();
@@ -27,9 +29,8 @@ export function createNodeRoutes({ config, figures, state }: NodeRouteDeps): Rou
       return Response.json({ status: "error", error: text, message: text, code: "NOT_READY", parts }, { status: 503 });
     }
     if (path === "/metrics" && surface === "backend" && (!isHere || search !== "")) {
-      if (!mayReadMetrics(request, config)) {
-        return failure(forbidden("METRICS_CLOSED", "Metrics need METRICS_TOKEN as the bearer token."));
-      }
+      const refused = refuseMetrics(request, search ?? "", config, count());
+      if (refused) return refused;
       // Those of a cell are where the cell is.
       if (search !== "") return undefined;
       if (!metrics) {
@@ -42,8 +43,17 @@ export function createNodeRoutes({ config, figures, state }: NodeRouteDeps): Rou
   };
 }
 
+/** Refuses metrics to those who may not read them, and those of a cell that is not there. */
+export function refuseMetrics(request: Request, search: string, config: Config, count: number): Response | undefined {
+  if (!mayReadMetrics(request, config))
+    return failure(forbidden("METRICS_CLOSED", "Metrics need METRICS_TOKEN as the bearer token."));
+  const cell = new URLSearchParams(search).get("cell");
+  if (cell === null || (/^\d{1,4}$/.test(cell) && Number(cell) < count)) return undefined;
+  return failure(notFound("There is no such cell.", "CELL_NOT_FOUND"));
+}
+
 /** Whether a request may read metrics: with METRICS_TOKEN, or without one where only this machine reaches the listener. */
-export function mayReadMetrics(request: Request, { metricsToken, backend }: Config): boolean {
+function mayReadMetrics(request: Request, { metricsToken, backend }: Config): boolean {
   if (metricsToken === undefined) return isLoopbackHost(backend.host);
   const hash = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
   return timingSafeEqual(hash(request.headers.get("authorization") ?? ""), hash(`Bearer ${metricsToken}`));

@@ -73,7 +73,7 @@ async function copyCell(
   } catch (cause) {
     throw new StartError(`Cell ${cell} could not be read from the cluster's log. Try again.`, { cause });
   } finally {
-    for (const suffix of ["", "-wal", "-shm"]) rmSync(following + suffix, { force: true });
+    for (const suffix of ["", "-wal", "-shm", ".lock"]) rmSync(following + suffix, { force: true });
   }
 }
 

@@ -141,6 +141,8 @@ async function nextSteps(running: RunningServer): Promise<string> {
   // Loaded by now; imported here, because this file is also loaded before the program is executed again.
   const { providerSettings } = await import("../../../plugins/ai/settings.ts");
   const { documentationSettings } = await import("../../../plugins/documentation/settings.ts");
+  const { clusterSettings } = await import("../../cluster/settings.ts");
+  const isCluster = config.of(clusterSettings).url !== undefined;
   const hasGuides = addresses.web !== undefined && config.of(documentationSettings).isServed;
   const { env, label, credential } = config.of(providerSettings).registry.default;
   const setting = `${env}_API_KEY=${credential.prefix}…`;
@@ -148,7 +150,15 @@ async function nextSteps(running: RunningServer): Promise<string> {
   const rows = [
     ...(hasGuides ? [["Docs", `${addresses.web}/docs`]] : []),
     ["API", references.join("   ")],
-    ...(place === undefined ? [] : [["Cluster", place, `${program} cluster status shows all of it`]]),
+    ...(place === undefined
+      ? []
+      : [
+          [
+            isCluster ? "Cluster" : "Cells",
+            place,
+            `${program} ${isCluster ? "cluster status" : "cells"} shows all of it`,
+          ],
+        ]),
     ...(model ? [["Model", model.label, ...(model.demo ? [hint] : [])]] : []),
     ...(plugins.length > 0 ? [["Plugins", plugins.join(", ")]] : []),
     ["Data", config.dataDir],
