@@ -5,6 +5,7 @@ import { once } from "../../src/kernel/util/cache.ts";
 import { HOUR } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
+import { channels } from "../channels/index.ts";
 import { backupSettings } from "../fleet/settings.ts";
 import { lifecycle } from "../lifecycle/index.ts";
 import { runtime } from "../runtime/index.ts";
@@ -20,6 +21,7 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
   const services = {
     accounts: use(auth),
     agents: use(agents),
+    channels: use(channels),
     lifecycle: use(lifecycle),
     runtime: use(runtime),
     uploads: use(uploads),

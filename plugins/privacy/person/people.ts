@@ -5,6 +5,7 @@ import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import type { agents } from "../../agents/index.ts";
 import type { auth } from "../../auth/index.ts";
+import type { channels } from "../../channels/index.ts";
 import type { lifecycle } from "../../lifecycle/index.ts";
 import type { runtime } from "../../runtime/index.ts";
 import type { skills } from "../../skills/index.ts";
@@ -22,6 +23,7 @@ import { createScrub } from "./scrub.ts";
 export interface PeopleDeps extends Pick<Kernel, "config" | "vault" | "database" | "jobs" | "audit" | "log"> {
   accounts: ServiceOf<typeof auth>;
   agents: ServiceOf<typeof agents>;
+  channels: ServiceOf<typeof channels>;
   lifecycle: ServiceOf<typeof lifecycle>;
   runtime: ServiceOf<typeof runtime>;
   uploads: ServiceOf<typeof uploads>;
@@ -33,7 +35,7 @@ export interface PeopleDeps extends Pick<Kernel, "config" | "vault" | "database"
 }
 
 export function createPeople(deps: PeopleDeps) {
-  const { accounts, agents, lifecycle, runtime, uploads, memories, keep, isStarted } = deps;
+  const { accounts, agents, channels, lifecycle, runtime, uploads, memories, keep, isStarted } = deps;
   const list = createErasureList(deps);
   const scrub = createScrub(deps);
 
@@ -65,6 +67,8 @@ export function createPeople(deps: PeopleDeps) {
       });
     },
     forgetFacts: memories.invalidate,
+    forgetApprovals: channels.forgetApprovals,
+    flushLogs: agents.logs.flush,
     removeBackups: lifecycle.removeBackupsSince,
     writeBackup: async (agentId) => void (await lifecycle.writeBackup(agentId)),
     removeAccount: createAccountErasure({ ...deps, users: accounts.users, deleteAccount: accounts.deleteAccount }),
