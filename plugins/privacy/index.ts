@@ -11,7 +11,7 @@ import { lifecycle } from "../lifecycle/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
-import { ERASE_JOB, SCRUB_JOB } from "./jobs.ts";
+import { ERASE_JOB, PRUNED_JOB, SCRUB_JOB } from "./jobs.ts";
 import { SUBJECTS } from "./person/sealed-subject.ts";
 
 export type { Receipt } from "./person/receipt.ts";
@@ -47,6 +47,10 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
   });
   // After a kill, and where the command that began it has gone away.
   kernel.jobs.handle(ERASE_JOB, async (payload) => void (await (await people()).finish(payload)), { timeoutMs: HOUR });
+
+  kernel.jobs.handle(PRUNED_JOB, async (payload) =>
+    (await import("./prune-record.ts")).createPruneRecord(kernel).writeEnded(payload),
+  );
 
   kernel.jobs.handle(SCRUB_JOB, async () => void (await (await people()).scrub()), { concurrency: 1, timeoutMs: HOUR });
 
