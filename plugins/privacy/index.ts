@@ -4,6 +4,7 @@ import { plugin } from "../../src/kernel/plugin.ts";
 import { once } from "../../src/kernel/util/cache.ts";
 import { HOUR } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
+import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
 import { backupSettings } from "../fleet/settings.ts";
@@ -21,6 +22,7 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
   const services = {
     accounts: use(auth),
     agents: use(agents),
+    ai: use(ai),
     channels: use(channels),
     lifecycle: use(lifecycle),
     runtime: use(runtime),

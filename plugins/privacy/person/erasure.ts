@@ -34,6 +34,8 @@ export interface ErasureDeps extends Pick<Kernel, "database" | "vault" | "jobs" 
   forgetFacts(agentId: string): void;
   /** Drops what is held in memory of who may write to an agent. */
   forgetApprovals(agentId: string): void;
+  /** Drops what is held in memory of what models have answered. */
+  forgetResponses(): void;
   /** Resolves when no log line of an agent waits to be written. */
   flushLogs(): Promise<void>;
   /** Deletes the backups of an agent that may hold the person; returns how many. */
@@ -131,6 +133,7 @@ export function createErasures(deps: ErasureDeps) {
       for (const [kind, count] of Object.entries(await deps.removeAccount(subject.id, row.actor)))
         await add(id, kind, count);
     else for (const agentId of await agentsOf(database, subject)) await eraseIn(id, agentId, subject);
+    deps.forgetResponses();
     const remains = await (subject.agentId === undefined ? deps.scrub.now() : deps.scrub.forOwner());
     return settle(row, remains);
   }
