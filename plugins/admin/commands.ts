@@ -4,6 +4,7 @@ import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import type { Administration, PlanTable, User } from "../auth/index.ts";
 import type { AuditLog } from "./audit-log.ts";
+import { requireReason } from "./freeze-body.ts";
 import { toInvitationResponse, toUserItem } from "./model.ts";
 import { requireDays, requirePlan, resolvePeriodEnd } from "./subscription-input.ts";
 
@@ -72,8 +73,7 @@ export function createCommands(
     },
 
     async "user.freeze"(args: Args) {
-      const reason = (args.reason ?? "").trim();
-      if (reason === "") throw invalidInput({ path: "reason", message: "Say why with --reason: the owner reads it." });
+      const reason = requireReason(args.reason);
       const { id } = await findAccount(args);
       return toResponse(await administration.setFrozen(id, reason, recorder(args), { by: undefined }));
     },

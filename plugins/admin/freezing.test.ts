@@ -177,7 +177,7 @@ describe("an account", () => {
       expect((await ada.get(path)).status).toBe(200);
     expect((await program.get("/api/agents", keyed)).status).toBe(200);
 
-    const text = `The operator of this service has frozen this account: ${REASON.slice(0, -1)}. You can read, export and delete`;
+    const text = `The operator of this service has frozen this account: ${REASON.slice(0, -1)}. You can read and export everything in it, erase people, delete agents, API keys and the account, and sign out.`;
     const refusals = [
       chat("Hello"),
       ada.patch("/api/settings", { name: "Eve" }),
@@ -194,6 +194,24 @@ describe("an account", () => {
       expect(refused.text).toContain(text);
     }
     expect(fixture.upstream.chats).toEqual([]);
+  });
+
+  test("still answers people who want a copy of their data, or want it deleted", async () => {
+    await fixture.kernel.database.write([
+      {
+        sql: `INSERT INTO inbox (id, agent_id, session_id, platform, sender_id, sender_name, by_owner, content, received_at)
+          VALUES (?, ?, 's', 'public', 'eve', 'Eve', 0, 'Hello', 1)`,
+        args: [Bun.randomUUIDv7(), agentId],
+      },
+    ]);
+    await freezeUser();
+    const person = `/api/agents/${agentId}/people/visitor/eve`;
+    expect((await ada.get(`${person}/export`)).status).toBe(200);
+    expect(await ada.delete(person)).toMatchObject({ status: 200, body: { deleted: { received: 1 } } });
+    expect(await fixture.rows("SELECT id FROM inbox WHERE agent_id = ?", agentId)).toEqual([]);
+    expect(fixture.upstream.chats).toEqual([]);
+    expect(await agentOf()).toMatchObject({ status: "stopped", frozen: { reason: REASON } });
+    expectRefusal(await ada.delete(`/api/agents/${agentId}/channels/channel_a`), 403, "ACCOUNT_FROZEN");
   });
 
   test("can be left: signing out, ending keys, deleting agents and the account", async () => {
@@ -225,6 +243,20 @@ describe("an account", () => {
       { action: "user.freeze", by: "owner@example.com", details: { reason: REASON } },
       { action: "user.unfreeze", by: "owner@example.com", details: {} },
     ]);
+  });
+
+  test("is not frozen by a command for a reason that the API would refuse, and its agents neither", async () => {
+    const { email } = ada.account;
+    const { commands } = fixture.app;
+    for (const freeze of [
+      (reason: string) => commands["user.freeze"]?.({ email, reason }),
+      (reason: string) => commands["agent.freeze"]?.({ id: agentId, reason }),
+    ]) {
+      await expect(freeze("x".repeat(501))).rejects.toThrow("at most 500 characters");
+      await expect(freeze(" ")).rejects.toThrow("Say why");
+    }
+    expect(await agentOf()).toMatchObject({ status: "running" });
+    expect(await commands["user.freeze"]?.({ email, reason: ` ${"x".repeat(500)} ` })).toMatchObject({ email });
   });
 
   test("that is frozen again for another reason has that one, and its agents have", async () => {

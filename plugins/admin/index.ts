@@ -15,7 +15,7 @@ import { auditSettings } from "./settings.ts";
 
 export type { Actor } from "../../src/kernel/audit/actor.ts";
 export type { Command, Commands } from "./commands.ts";
-export { freezeBody } from "./freeze-body.ts";
+export { freezeBody, requireReason } from "./freeze-body.ts";
 
 const COMMANDS = [
   "user.create",

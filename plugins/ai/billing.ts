@@ -87,6 +87,8 @@ export function createBilling({ kernel, authService, agents, agentStats, isKnown
       const user = await users.byId(userId);
       return user !== undefined && isAdmin(user);
     },
+    /** After somebody's data was erased: a cached response may quote them. */
+    forgetResponses: cache.clear,
     /** Serves API calls from the response cache. */
     cachedCall: createCachedCalls({ cache, ledger }),
     /** The response cache of an agent that has it enabled. */

@@ -223,6 +223,7 @@ export const ai = plugin("ai", (host) => {
       addUp: () => billing.ledger.addUp(),
       isOperator: billing.isOperator,
       turnCache: billing.turnCache,
+      forgetResponses: billing.forgetResponses,
       /** The calls of models that turns have made, by the id of the inbox entry. */
       callsOfTurns: createTurnCalls({ database: kernel.database, ledger }),
       backupRows: billing.backupRows,

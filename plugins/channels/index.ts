@@ -181,6 +181,8 @@ export const channels = plugin("channels", (host) => {
     service: {
       ...service,
       backupRows,
+      /** After pairings of an agent were deleted elsewhere. */
+      forgetApprovals: pairings.clearCache,
       /** The bots of all agents, for admins. */
       fleet: createFleetConnections({ ...kernel, adapters, connectionStates, supervisor }),
     },

@@ -1,10 +1,10 @@
 // What admins may do to the instance: stop and start agents, retry jobs, make backups. Each action is in the audit log.
 import { actorOfRequest } from "../../src/kernel/audit/current-actor.ts";
 import { GuardFailed, type Statement } from "../../src/kernel/database/database.ts";
-import { AppError, forbidden, invalidInput, notFound } from "../../src/kernel/errors.ts";
+import { AppError, forbidden, notFound } from "../../src/kernel/errors.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
-import type { Actor, admin as adminPlugin, Command } from "../admin/index.ts";
+import { type Actor, type admin as adminPlugin, type Command, requireReason } from "../admin/index.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Caller } from "../auth/index.ts";
 import type { lifecycle as lifecyclePlugin } from "../lifecycle/index.ts";
@@ -99,11 +99,7 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
 
     /** The commands `berth agent …`, by their names on the control socket. */
     commands: {
-      "agent.freeze": freezeByCommand(({ reason = "" }) => {
-        if (reason.trim() === "")
-          throw invalidInput({ path: "reason", message: "Say why with --reason: the owner reads it." });
-        return reason.trim();
-      }),
+      "agent.freeze": freezeByCommand(({ reason }) => requireReason(reason)),
       "agent.unfreeze": freezeByCommand(() => null),
     },
 

@@ -4,13 +4,15 @@ import { plugin } from "../../src/kernel/plugin.ts";
 import { once } from "../../src/kernel/util/cache.ts";
 import { HOUR } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
+import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
+import { channels } from "../channels/index.ts";
 import { backupSettings } from "../fleet/settings.ts";
 import { lifecycle } from "../lifecycle/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
-import { ERASE_JOB, SCRUB_JOB } from "./jobs.ts";
+import { ERASE_JOB, PRUNED_JOB, SCRUB_JOB } from "./jobs.ts";
 import { SUBJECTS } from "./person/sealed-subject.ts";
 
 export type { Receipt } from "./person/receipt.ts";
@@ -20,6 +22,8 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
   const services = {
     accounts: use(auth),
     agents: use(agents),
+    ai: use(ai),
+    channels: use(channels),
     lifecycle: use(lifecycle),
     runtime: use(runtime),
     uploads: use(uploads),
@@ -45,6 +49,10 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
   });
   // After a kill, and where the command that began it has gone away.
   kernel.jobs.handle(ERASE_JOB, async (payload) => void (await (await people()).finish(payload)), { timeoutMs: HOUR });
+
+  kernel.jobs.handle(PRUNED_JOB, async (payload) =>
+    (await import("./prune-record.ts")).createPruneRecord(kernel).writeEnded(payload),
+  );
 
   kernel.jobs.handle(SCRUB_JOB, async () => void (await (await people()).scrub()), { concurrency: 1, timeoutMs: HOUR });
 

@@ -1,5 +1,6 @@
 // Tests the commands behind `berth prune`: what they refuse, what they count, and what the audit log gets.
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { eventually } from "../../tests/support/eventually.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import type { PruneReport, PruneSlice } from "./prune-commands.ts";
 
@@ -27,6 +28,24 @@ const recorded = async (action: string) =>
     ...{ actor_kind, actor_name, target_id },
     details: JSON.parse(String(details)) as object,
   }));
+const jobsLeft = async () =>
+  Number(
+    (await server.kernel.database.read("SELECT count(*) AS n FROM jobs WHERE kind = 'privacy.pruned'")).rows[0]?.n,
+  );
+/** Deletes two events, and is then ended as by a kill: the entry of the end is not written. */
+async function killedPrune(): Promise<void> {
+  await addEvents(3);
+  const { database } = server.kernel;
+  const whole = database.write;
+  Object.assign(database, {
+    write: (statements: Parameters<typeof whole>[0]) =>
+      statements.some(({ sql }) => /into "?audit_log/i.test(sql))
+        ? Promise.reject(new Error("killed"))
+        : whole(statements),
+  });
+  await expect(run("prune.slice", { kind: "events", before: String(OLD + 1) })).rejects.toThrow("killed");
+  Object.assign(database, { write: whole });
+}
 const addEvents = async (count: number) => {
   for (let at = 0; at < count; at++)
     await server.kernel.database.write([
@@ -55,7 +74,10 @@ test("events are counted as they are deleted: the newest one stays", async () =>
   const count = async () => (await report({ kinds: "events" })).kinds[0];
   const before = String((await count())?.before);
   expect(await count()).toMatchObject({ rows: 2 });
-  expect((await run("prune.slice", { kind: "events", before })) as PruneSlice).toEqual({ deleted: 2, done: true });
+  expect((await run("prune.slice", { kind: "events", before })) as PruneSlice).toMatchObject({
+    deleted: 2,
+    done: true,
+  });
   expect(await count()).toMatchObject({ rows: 0 });
 });
 
@@ -67,6 +89,46 @@ test("what was deleted is in the audit log with its kind, time and rows; nothing
   const details = { before: new Date(OLD + 1).toISOString(), rows: 7, done: true };
   const by = { actor_kind: "command", actor_name: "ada", target_id: "events" };
   expect(await recorded("data.prune")).toEqual([{ ...by, details }]);
+  expect(await jobsLeft()).toBe(0);
   await run("prune.compact");
   expect(await recorded("data.compact")).toMatchObject([{ ...by, target_id: "database" }]);
+});
+
+test("what a killed one had deleted is in the audit log as soon as the service runs", async () => {
+  await killedPrune();
+  expect(await recorded("data.prune")).toEqual([]);
+  await server.kernel.database.write([{ sql: "UPDATE jobs SET run_at = 0 WHERE kind = 'privacy.pruned'", args: [] }]);
+  await server.kernel.jobs.start();
+  await eventually(async () => (await recorded("data.prune")).length === 1 && (await jobsLeft()) === 0);
+  await server.kernel.jobs.stop();
+  const details = { before: new Date(OLD + 1).toISOString(), rows: 2, done: false };
+  expect(await recorded("data.prune")).toEqual([
+    { actor_kind: "command", actor_name: "ada", target_id: "events", details },
+  ]);
+});
+
+test("what a killed one had deleted is recorded by the next one of its kind, which counts its own", async () => {
+  await killedPrune();
+  await addEvents(5);
+  await run("prune.slice", { kind: "events", before: String(OLD + 1) });
+  expect((await recorded("data.prune")).map(({ details }) => details)).toMatchObject([
+    { rows: 2, done: false },
+    { rows: 5, done: true },
+  ]);
+  expect(await jobsLeft()).toBe(0);
+});
+
+test("the room that a deletion has left is told with it", async () => {
+  const { freeBytes } = await report({ kinds: "events" });
+  await server.kernel.database.write([
+    {
+      sql: `INSERT INTO events (id, type, data, created_at) SELECT 'e' || value, 'user.created', hex(randomblob(2000)), ?
+        FROM json_each(?)`,
+      args: [OLD, JSON.stringify(Array.from({ length: 300 }, (_, at) => at))],
+    },
+  ]);
+  const slice = (await run("prune.slice", { kind: "events", before: String(OLD + 1) })) as PruneSlice;
+  expect(slice).toMatchObject({ deleted: 299, done: true });
+  expect(slice.freeBytes).toBeGreaterThan((freeBytes ?? 0) + 1_000_000);
+  expect(await run("prune.compact")).toMatchObject({ compacted: true, freeBytes: 0 });
 });

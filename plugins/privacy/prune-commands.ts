@@ -3,6 +3,7 @@ import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import type { KeptKind, Measured } from "../../src/kernel/retention/kept-kind.ts";
 import { DAY, SECOND } from "../../src/kernel/util/time.ts";
+import { createPruneRecord } from "./prune-record.ts";
 
 /** A kind of data as the operator sees it. */
 export interface KeptReport extends Measured {
@@ -15,15 +16,19 @@ export interface KeptReport extends Measured {
   before: number | null;
 }
 
-export interface PruneReport {
-  kinds: KeptReport[];
+/** Bytes of the database; they change with what is deleted. */
+export interface FileSizes {
   /** Of the database's file; null for a server. */
   fileBytes: number | null;
   /** Bytes in the file that earlier deletions have left; new rows take them first. */
   freeBytes: number | null;
 }
 
-export interface PruneSlice {
+export interface PruneReport extends FileSizes {
+  kinds: KeptReport[];
+}
+
+export interface PruneSlice extends FileSizes {
   deleted: number;
   done: boolean;
 }
@@ -32,9 +37,9 @@ type Args = Readonly<Record<string, string>>;
 
 const SLICE_MS = 2 * SECOND;
 
-export function createPruneCommands({ retention, database, audit }: Pick<Kernel, "retention" | "database" | "audit">) {
-  const record = (action: string, kind: string, details: Readonly<Record<string, unknown>>) =>
-    database.write([audit.record({ action, target: { kind: "data", id: kind, name: kind }, details })]);
+export function createPruneCommands(kernel: Pick<Kernel, "retention" | "database" | "audit" | "jobs">) {
+  const { retention, database, audit } = kernel;
+  const record = createPruneRecord(kernel);
 
   function requireKinds(text: string): readonly KeptKind[] {
     const all = retention.kinds();
@@ -61,7 +66,7 @@ export function createPruneCommands({ retention, database, audit }: Pick<Kernel,
     throw invalidInput({ path: "olderThan", message: says });
   }
 
-  async function fileSizes(): Promise<Pick<PruneReport, "fileBytes" | "freeBytes">> {
+  async function fileSizes(): Promise<FileSizes> {
     if (database.file === undefined) return { fileBytes: null, freeBytes: null };
     const value = async (name: string) => Number((await database.read(`PRAGMA ${name}`)).rows[0]?.[0]);
     const size = await value("page_size");
@@ -91,13 +96,14 @@ export function createPruneCommands({ retention, database, audit }: Pick<Kernel,
     /** Writes the file anew; other writes wait. */
     async "prune.compact"() {
       const compacted = (await database.compact()) && (await database.truncateLog());
-      await record("data.compact", "database", { compacted });
+      const target = { kind: "data", id: "database", name: "database" };
+      await database.write([audit.record({ action: "data.compact", target, details: { compacted } })]);
       return { compacted, ...(await fileSizes()) };
     },
 
     /**
-     * Deletes for two seconds. Ended in between, nothing is lost: the next slice goes on. The audit log gets the first slice, if others
-     * follow, and the sum of all with the last one; `sofar` is what earlier slices have deleted.
+     * Deletes for two seconds. Ended in between, nothing is lost: the next slice goes on. The audit log gets the sum of all with the
+     * last one, or what was deleted until it was ended; `sofar` is what earlier slices have deleted.
      */
     async "prune.slice"({ kind: name = "", before = "", sofar = "0" }: Args): Promise<PruneSlice> {
       const [kind] = requireKinds(name);
@@ -108,11 +114,18 @@ export function createPruneCommands({ retention, database, audit }: Pick<Kernel,
       const latest = beforeOf(kind, kind.setting === undefined ? undefined : 0) ?? 0;
       const signal = AbortSignal.timeout(SLICE_MS);
       const end = Math.min(time, latest);
-      const deleted = await retention.deleteBefore(kind, end, { signal });
-      const [rows, done] = [Number(sofar) + deleted, !signal.aborted];
-      if (rows > 0 && (done || sofar === "0"))
-        await record("data.prune", kind.name, { before: new Date(end).toISOString(), rows, done });
-      return { deleted, done };
+      const earlier = Number(sofar);
+      if (earlier === 0) await record.takeOver(kind.name);
+      const ofKind = { kind: kind.name, before: new Date(end).toISOString() };
+      const notes: Promise<void>[] = [];
+      // One that fails is made good by the next one, or by the entry itself.
+      const onProgress = (rows: number) =>
+        void notes.push(record.note({ ...ofKind, rows: earlier + rows }).catch(() => undefined));
+      const deleted = await retention.deleteBefore(kind, end, { signal, onProgress });
+      await Promise.all(notes);
+      const [rows, done] = [earlier + deleted, !signal.aborted];
+      if (rows > 0 && done) await record.finish({ ...ofKind, rows });
+      return { deleted, done, ...(await fileSizes()) };
     },
   };
 }

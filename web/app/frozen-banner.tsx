@@ -11,7 +11,7 @@ export function FrozenBanner() {
       <p className="wrap-anywhere">{t("The operator has frozen this account: {reason}", { reason: frozen.reason })}</p>
       <p>
         {t(
-          "Your agents are paused and messages to them wait. You can read, export and delete; ask the operator about the rest.",
+          "Your agents are paused and messages to them wait. You can read and export everything, erase people, and delete agents, API keys and the account; ask the operator about the rest.",
         )}
       </p>
     </div>

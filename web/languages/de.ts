@@ -2827,8 +2827,8 @@ export const translation = {
     "Pauses the account with its agents, bots, streams and schedules at once, and loses nothing.":
       "Hält das Konto mit seinen Agenten, Bots, Streams und Zeitplänen sofort an und verliert nichts.",
     "Freeze the account": "Konto einfrieren",
-    "Nobody is signed out: the owner can still read, export and delete.":
-      "Niemand wird abgemeldet: Der Besitzer kann weiter lesen, exportieren und löschen.",
+    "Nobody is signed out: the owner can still read, export, erase people, and delete agents and the account.":
+      "Niemand wird abgemeldet: Der Besitzer kann weiter lesen, exportieren, Daten von Personen löschen und Agenten und das Konto löschen.",
     "Freeze {email}?": "{email} einfrieren?",
     "Its agents fall silent at once and turns end; messages wait and are answered afterwards. The owner changes nothing until then.":
       "Die Agenten verstummen sofort, laufende Antworten enden; Nachrichten warten und werden danach beantwortet. Bis dahin ändert der Besitzer nichts.",
@@ -2836,8 +2836,8 @@ export const translation = {
     "The account goes on, and its agents as they were.": "Das Konto läuft weiter, und seine Agenten wie zuvor.",
     "Paused by the operator": "Vom Betreiber angehalten",
     "The operator has frozen this account: {reason}": "Der Betreiber hat dieses Konto eingefroren: {reason}",
-    "Your agents are paused and messages to them wait. You can read, export and delete; ask the operator about the rest.":
-      "Deine Agenten machen Pause, Nachrichten an sie warten. Du kannst lesen, exportieren und löschen; alles andere klärst du mit dem Betreiber.",
+    "Your agents are paused and messages to them wait. You can read and export everything, erase people, and delete agents, API keys and the account; ask the operator about the rest.":
+      "Deine Agenten machen Pause, Nachrichten an sie warten. Du kannst alles lesen und exportieren, Daten von Personen löschen und Agenten, API-Schlüssel und das Konto löschen; alles andere klärst du mit dem Betreiber.",
     "{name} is stopped.": "{name} ist gestoppt.",
     "{name} answers again.": "{name} antwortet wieder.",
     Answering: "Antworten",
@@ -5264,7 +5264,7 @@ Diese Mail ging an {{email}}, weil bei {{host}} ein Konto mit dieser Adresse gel
 
 der Betreiber von {{host}} hat dein Konto eingefroren. Der Grund: {{reason}}
 
-Deine Agenten haben sofort angehalten. Nachrichten an sie warten und werden beantwortet, wenn es weitergeht. Bis dahin kannst du dich anmelden und alles lesen, exportieren und löschen, aber nichts ändern.
+Deine Agenten haben sofort angehalten. Nachrichten an sie warten und werden beantwortet, wenn es weitergeht. Bis dahin kannst du dich anmelden, alles lesen und exportieren, Daten von Personen löschen und Agenten, API-Schlüssel und das Konto löschen, aber sonst nichts ändern.
 
 Wenn du eine Frage hast oder es für einen Irrtum hältst, antworte auf diese Mail: {{contact}} ist die Adresse des Betreibers.
 

@@ -5,6 +5,7 @@ import { createMember } from "../../../tests/support/account-setup.ts";
 import type { Client } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { provision } from "../../../tests/support/members.ts";
+import { insertAgent } from "../../../tests/support/records.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
@@ -126,6 +127,18 @@ describe("for callers of the API", () => {
     for (const name of ["x-berth-model", "content-type"]) expect(again.headers.get(name)).toBe(first.headers.get(name));
     expect(again.headers.get("age")).toMatch(/^\d+$/);
     expect(upstream.chats).toHaveLength(1);
+  });
+
+  test("nothing is left of it when somebody was erased, whom it may quote", async () => {
+    const body = question();
+    expect([(await ask(body)).cache, (await ask(body)).cache]).toEqual(["miss", "hit"]);
+    const agentId = await insertAgent(server.kernel.database);
+    const columns = "agent_id, platform, peer, body, status, created_at";
+    const sql = `INSERT INTO outbox (id, inbox_id, ${columns}) VALUES ('o', 't', ?, 'channel_a', '4242', 'x', 'sent', 1)`;
+    await server.kernel.database.write([{ sql, args: [agentId] }]);
+    await server.app.commands["person.erase"]?.({ channel: "telegram", id: "4242", operator: "ada" });
+    expect((await ask(body)).cache).toBe("miss");
+    expect(await (await fetch(`${server.backend}/metrics`)).text()).not.toContain("berth_ai_cache_bytes -");
   });
 
   test("requests that differ only in digits beyond the precision of numbers have different responses", async () => {

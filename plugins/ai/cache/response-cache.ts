@@ -16,6 +16,8 @@ export interface ResponseCache {
   get(key: string, maxAgeS: number): { value: unknown; ageS: number } | undefined;
   /** Caches a value, unless it is too large. `bytes`: its approximate size. */
   set(key: string, value: unknown, bytes: number): void;
+  /** Drops everything: nobody can say whose words are in which response. */
+  clear(): void;
 }
 
 interface CacheEntry {
@@ -70,6 +72,10 @@ export function createResponseCache({ metrics, maxBytes = MAX_CACHE_BYTES, now =
         if (heldBytes <= maxBytes) break;
         remove(oldest);
       }
+    },
+    clear() {
+      entries.clear();
+      heldBytes = 0;
     },
   };
 }

@@ -7,8 +7,8 @@ const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
 export const changesNothing = ({ method }: Request) => SAFE_METHODS.has(method);
 
-/** What the owner may still do beside reading and exporting: end sessions and keys, delete agents and the account itself. */
-const STILL_DELETED = /^\/api\/(settings|auth\/sessions(\/[^/]+)?|keys\/[^/]+|agents\/[^/]+)$/;
+/** What the owner may still do beside reading and exporting: end sessions and keys, erase people, delete agents and the account itself. */
+const STILL_DELETED = /^\/api\/(settings|auth\/sessions(\/[^/]+)?|keys\/[^/]+|agents\/[^/]+(\/people\/[^/]+\/[^/]+)?)$/;
 
 /** The errors of guards for requests that change something, for the API document. */
 export const OF_CHANGES = { 403: "ACCOUNT_FROZEN" };
@@ -25,7 +25,7 @@ export const accountFrozenError = ({ frozenReason }: Pick<User, "frozenReason">)
   const text = `The operator of this service has frozen this account${reason && `: ${reason.replace(/[.\s]+$/, "")}`}.`;
   return forbidden(
     "ACCOUNT_FROZEN",
-    `${text} You can read, export and delete what is in it, and sign out. Ask the operator to change anything else.`,
+    `${text} You can read and export everything in it, erase people, delete agents, API keys and the account, and sign out. Ask the operator to change anything else.`,
     { reason },
   );
 };

@@ -189,6 +189,14 @@ describe("people", () => {
     expect(await people()).toMatchObject({ total: 1, pairings: [{ senderId: "61", status: "approved", name: "Ada" }] });
   });
 
+  test("are strangers again as soon as they are erased", async () => {
+    const { decide, answers } = await connectedAgent();
+    await decide(66, { status: "approved" });
+    expect(await answers(66, "hello")).toContain("Hello");
+    await fixture.app.commands["person.erase"]?.({ channel: "telegram", id: "66", operator: "ada" });
+    expect(await answers(66, "hello")).toContain("ask my owner");
+  });
+
   test("are refused for a week, and approved after all", async () => {
     const { decide, answers, people, bot } = await connectedAgent();
     await answers(62, "hello");

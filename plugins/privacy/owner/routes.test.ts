@@ -186,8 +186,8 @@ describe("an erasure", () => {
     const [agentId, another] = [await newAgent(), await newAgent()];
     await plantIn(agentId, "5550001", MARK);
     await erase(agentId, "5550001");
-    await plantIn(agentId, "5550001", MARK);
-    await plantIn(another, "5550001", MARK);
+    await plantIn(agentId, "5550001", MARK, { at: 10 });
+    await plantIn(another, "5550001", MARK, { at: 10 });
     await server.app.commands["person.reapply"]?.({ operator: "ada" });
     expect((await listed(agentId)).people).toEqual([]);
     expect((await listed(another)).people).toMatchObject([{ id: "5550001" }]);

@@ -42,6 +42,12 @@ export function createPersonCommands({ database, audit, list, erasures, past, ex
     return list.all().some((one) => one.person === person) ? subject : undefined;
   }
 
+  async function requireKnown(subject: Subject): Promise<void> {
+    if (await past.isKnown(subject)) return;
+    const says = "Nothing of such a person is known here. Check the channel and the id; a conversation shows the id.";
+    throw new AppError(404, "PERSON_NOT_FOUND", says);
+  }
+
   return {
     async "person.erase"(args: Args) {
       const subject = await subjectOf(args).catch(async (error: unknown) => {
@@ -49,20 +55,18 @@ export function createPersonCommands({ database, audit, list, erasures, past, ex
         if (!erased) throw error;
         return erased;
       });
-      const actor = { kind: "command", name: args.operator ?? "" } as const;
-      return (await past.receiptOf(subject)) ?? erasures.erase(subject, actor);
+      const before = await past.receiptOf(subject);
+      if (before) return before;
+      // Somebody unknown is not listed: what they write later would be erased after a restore.
+      if (!(await past.isUnderWay(subject))) await requireKnown(subject);
+      return erasures.erase(subject, { kind: "command", name: args.operator ?? "" });
     },
 
     async "person.export"(args: Args) {
       const { file = "" } = args;
       if (!isAbsolute(file)) throw invalidInput({ path: "file", message: "Give the absolute path of a new file." });
       const subject = await subjectOf(args);
-      if (!(await past.isKnown(subject)))
-        throw new AppError(
-          404,
-          "PERSON_NOT_FOUND",
-          "Nothing of such a person is known here. Check the channel and the id; a conversation shows the id.",
-        );
+      await requireKnown(subject);
       const target = { kind: "person", id: list.hashOf(subject), name: "" };
       return writeExport(exporting, subject, file, async (details) => {
         await database.write([audit.record({ action: "person.export", target, details })]);
@@ -73,7 +77,10 @@ export function createPersonCommands({ database, audit, list, erasures, past, ex
       return { genuine: areGenuine(list, receipt) };
     },
 
-    /** A restored backup has brought people back whom the service was asked to forget: finds them by their hashes. */
+    /**
+     * A restored backup has brought people back whom the service was asked to forget: finds them by their hashes. What is newer than
+     * their erasure stays: they came back by themselves.
+     */
     async "person.reapply"({ operator = "" }: Args) {
       const listed = Map.groupBy(list.all(), ({ person }) => person);
       if (listed.size === 0) return { listed: 0, erased: 0 };
@@ -88,12 +95,13 @@ export function createPersonCommands({ database, audit, list, erasures, past, ex
       let erased = 0;
       for (const person of everybody) {
         // Who was erased several times is listed as often.
-        const agents = new Set((listed.get(list.hashOf(person)) ?? []).map(({ agentId }) => agentId));
+        const lastByAgent = new Map<string | undefined, number>();
+        for (const { agentId, at } of listed.get(list.hashOf(person)) ?? [])
+          lastByAgent.set(agentId, Math.max(at, lastByAgent.get(agentId) ?? 0));
         let isBack = false;
-        for (const agentId of agents) {
-          const subject = { ...person, ...(agentId !== undefined && { agentId }) };
-          // Somebody who was erased from one agent goes on talking to others.
-          if (agentId !== undefined && !(await past.isKnown(subject))) continue;
+        for (const [agentId, before] of lastByAgent) {
+          const subject = { ...person, ...(agentId !== undefined && { agentId }), before };
+          if (!(await past.isKnown(subject))) continue;
           isBack = true;
           await erasures.erase(subject, { kind: "command", name: operator });
         }

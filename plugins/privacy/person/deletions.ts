@@ -1,7 +1,7 @@
 // Lists what is deleted of a person in each table, and what a copy of it is made of. Each row says in which table a person can be.
 import type { InValue } from "@libsql/client";
-import type { Traces } from "./find-traces.ts";
-import type { Subject } from "./subject.ts";
+import { PAIRED_AT, type Traces } from "./find-traces.ts";
+import { endOf, type Subject } from "./subject.ts";
 
 export interface Deletion {
   /** The name in the receipt. */
@@ -15,22 +15,26 @@ export interface Deletion {
   key: string;
 }
 
-/** ?1 agent, ?2 entries, ?3 conversations, ?4 addresses, ?5 channel, ?6 sender, ?7 circles of memory, ?8 names and id to look for. */
-export const parametersOf = (traces: Traces, { channel, id }: Subject): InValue[] => [
+/**
+ * ?1 agent, ?2 entries, ?3 conversations, ?4 addresses, ?5 channel, ?6 sender, ?7 circles of memory, ?8 names and id to look for,
+ * ?9 until when.
+ */
+export const parametersOf = (traces: Traces, subject: Subject): InValue[] => [
   traces.agentId,
   JSON.stringify(traces.entries),
   JSON.stringify(traces.sessions),
   JSON.stringify(traces.peers),
-  channel,
-  id,
-  JSON.stringify(traces.peers.map((peer) => `${channel}:${peer}`)),
+  subject.channel,
+  subject.id,
+  JSON.stringify(traces.peers.map((peer) => `${subject.channel}:${peer}`)),
   // Short ones occur in every other text.
-  JSON.stringify([id, ...traces.names].filter((text) => text.length >= 4)),
+  JSON.stringify([subject.id, ...traces.names].filter((text) => text.length >= 4)),
+  endOf(subject),
 ];
 
 const list = (parameter: string) => `(SELECT value FROM json_each(${parameter}))`;
 const occursIn = (column: string) => `EXISTS (SELECT 1 FROM json_each(?8) WHERE instr(${column}, value) > 0)`;
-const OF_EVENT = `agent_id = ?1 AND (data ->> '$.inboxId' IN ${list("?2")} OR data ->> '$.turn' IN ${list("?2")}
+const OF_EVENT = `agent_id = ?1 AND created_at < ?9 AND (data ->> '$.inboxId' IN ${list("?2")} OR data ->> '$.turn' IN ${list("?2")}
   OR data ->> '$.turnId' IN ${list("?2")} OR data ->> '$.sessionId' IN ${list("?3")} OR ${occursIn("data")})`;
 
 /** In this order: the entries of the inbox are last, since the others are found by them. */
@@ -46,7 +50,7 @@ export const DELETIONS: readonly Deletion[] = [
   {
     kind: "logLines",
     table: "agent_logs",
-    where: `agent_id = ?1 AND (links ->> '$.turn' IN ${list("?2")} OR ${occursIn("message")})`,
+    where: `agent_id = ?1 AND at < ?9 AND (links ->> '$.turn' IN ${list("?2")} OR ${occursIn("message")})`,
     key: "id",
   },
   {
@@ -59,60 +63,61 @@ export const DELETIONS: readonly Deletion[] = [
   {
     kind: "approvals",
     table: "approvals",
-    where: `agent_id = ?1 AND (turn_id IN ${list("?2")} OR session_id IN ${list("?3")})`,
+    where: `agent_id = ?1 AND requested_at < ?9 AND (turn_id IN ${list("?2")} OR session_id IN ${list("?3")})`,
     key: "id",
   },
   {
     kind: "memories",
     table: "memories",
-    where: `agent_id = ?1 AND (circle IN ${list("?7")} OR turn_id IN ${list("?2")})`,
+    where: `agent_id = ?1 AND created_at < ?9 AND (circle IN ${list("?7")} OR turn_id IN ${list("?2")})`,
     key: "seq",
     copied: "content, created_at",
   },
   {
     kind: "reminders",
     table: "reminders",
-    where: `agent_id = ?1 AND (session_id IN ${list("?3")} OR platform = ?5 AND peer IN ${list("?4")})`,
+    where: `agent_id = ?1 AND created_at < ?9 AND (session_id IN ${list("?3")} OR platform = ?5 AND peer IN ${list("?4")})`,
     key: "id",
     copied: "text, due_at, created_at",
   },
   {
     kind: "pairings",
     table: "pairings",
-    where: "agent_id = ?1 AND channel = ?5 AND sender_id = ?6",
+    where: `agent_id = ?1 AND channel = ?5 AND sender_id = ?6 AND ${PAIRED_AT} < ?9`,
     key: "agent_id, channel, sender_id",
     copied: "sender_name, peer, approved_at, created_at",
   },
   {
     kind: "deliveries",
     table: "outbox",
-    where: `agent_id = ?1 AND (inbox_id IN ${list("?2")} OR platform = ?5 AND peer IN ${list("?4")})`,
+    where: `agent_id = ?1 AND created_at < ?9 AND (inbox_id IN ${list("?2")} OR platform = ?5 AND peer IN ${list("?4")})`,
     key: "id",
   },
   {
     kind: "jobs",
     table: "jobs",
-    where: `payload ->> '$.agentId' = ?1 AND (payload ->> '$.sessionId' IN ${list("?3")} OR payload ->> '$.peer' IN ${list("?4")})`,
+    where: `payload ->> '$.agentId' = ?1 AND created_at < ?9 AND (payload ->> '$.sessionId' IN ${list("?3")} OR payload ->> '$.peer' IN ${list("?4")})`,
     key: "id",
   },
   {
     kind: "messages",
     table: "messages",
-    where: `session_id IN ${list("?3")} OR agent_id = ?1 AND inbox_id IN ${list("?2")}`,
+    where: `created_at < ?9 AND (session_id IN ${list("?3")} OR agent_id = ?1 AND inbox_id IN ${list("?2")})`,
     key: "seq",
     copied: "role, content, created_at",
   },
   {
     kind: "conversations",
     table: "sessions",
-    where: `agent_id = ?1 AND id IN ${list("?3")}`,
+    // One that went on after the end has only lost what is older.
+    where: `agent_id = ?1 AND id IN ${list("?3")} AND last_activity_at < ?9`,
     key: "id",
     copied: "platform, peer, summary, created_at",
   },
   {
     kind: "received",
     table: "inbox",
-    where: `agent_id = ?1 AND (platform = ?5 AND sender_id = ?6 OR session_id IN ${list("?3")})`,
+    where: `agent_id = ?1 AND received_at < ?9 AND (platform = ?5 AND sender_id = ?6 OR session_id IN ${list("?3")})`,
     key: "agent_id, id",
     copied: "sender_id, sender_name, content, attachments, received_at",
   },
@@ -140,8 +145,8 @@ export const copySql = ({ table, where, copied = "" }: Deletion) =>
     .join(", ")})) AS rows FROM ${table} WHERE ${where}`;
 
 export const EMPTY_NEWEST_EVENT = `UPDATE events SET data = '{}' WHERE seq = (SELECT max(seq) FROM events) AND ${OF_EVENT}`;
-/** Conversations of groups: what is left is counted, and the summary, which may quote the person, is made anew. ?1: ids. */
-export const REPAIR_GROUPS = `UPDATE sessions SET summary = NULL, summary_upto = 0, summary_taint = 0,
+/** Conversations that go on: what is left is counted, and the summary, which may quote the person, is made anew. ?1: ids. */
+export const REPAIR_CONVERSATIONS = `UPDATE sessions SET summary = NULL, summary_upto = 0, summary_taint = 0,
   message_count = (SELECT count(*) FROM messages WHERE session_id = sessions.id) WHERE id IN (SELECT value FROM json_each(?1))`;
 /** Files that came with the person's messages, or with replies to them, and with no other. */
 export const FILES = `SELECT DISTINCT u.id, u.name, u.type, u.size FROM upload_uses x

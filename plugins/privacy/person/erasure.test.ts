@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { HOUR } from "../../../src/kernel/util/time.ts";
 import { createClient } from "../../../tests/support/client.ts";
 import { insertAgent } from "../../../tests/support/records.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
@@ -28,6 +29,31 @@ const run = (name: string, args: Record<string, string> = {}) => {
 const erase = (id = ID) => run("person.erase", { channel: "telegram", id }) as Promise<Receipt>;
 const dataDir = () => server.kernel.config.dataDir;
 const filesWith = (text: string) => filesOf(dataDir(), text);
+/** As a kill does: from some write on, nothing is written any more. */
+async function killedAfter(limit: number, work: () => unknown): Promise<void> {
+  const { database } = server.kernel;
+  const whole = database.write;
+  let writes = 0;
+  Object.assign(database, {
+    write: (...given: Parameters<typeof whole>) =>
+      ++writes > limit ? Promise.reject(new Error("killed")) : whole(...given),
+  });
+  await expect(Promise.resolve(work())).rejects.toThrow("killed");
+  Object.assign(database, { write: whole });
+}
+async function approve(sender: string): Promise<void> {
+  await server.kernel.database.write([
+    {
+      sql: `INSERT INTO channel_connections (agent_id, channel, bot_id, bot_username, token_digest, callback_id, callback_secret, created_at)
+        VALUES (?, ?, 'bot', 'bot', '', 'c', '', 1)`,
+      args: [agentId, CHANNEL],
+    },
+    {
+      sql: `INSERT INTO pairings (agent_id, channel, sender_id, sender_name, peer, approved_at, created_at) VALUES (?, ?, ?, 'Ada', ?, ?, 1)`,
+      args: [agentId, CHANNEL, sender, sender, Date.now()],
+    },
+  ]);
+}
 const plant: ReturnType<typeof planter> = (...given) => planter(server.kernel, agentId)(...given);
 
 describe("somebody who only wrote to a bot", () => {
@@ -172,16 +198,7 @@ describe("an interrupted erasure", () => {
   test("goes on by itself, with the counts of both parts in the receipt", async () => {
     await plant(ID, MARK);
     await plant(ID, MARK);
-    const { database } = server.kernel;
-    const whole = database.write;
-    let writes = 0;
-    // As a kill would: from some write on, nothing is written any more.
-    Object.assign(database, {
-      write: (...given: Parameters<typeof whole>) =>
-        ++writes > 12 ? Promise.reject(new Error("killed")) : whole(...given),
-    });
-    await expect(erase()).rejects.toThrow("killed");
-    Object.assign(database, { write: whole });
+    await killedAfter(12, erase);
     expect(await count("erasures WHERE ended_at IS NULL")).toBe(1);
     expect(await count("jobs WHERE kind = 'privacy.erase'")).toBe(1);
     const receipt = await erase();
@@ -191,15 +208,67 @@ describe("an interrupted erasure", () => {
   });
 });
 
-test("who comes back with a restored backup is erased again, found by a hash", async () => {
-  await plant(ID, MARK);
-  await erase();
-  await plant(ID, MARK);
-  await plant(OTHER, "otherotherother");
-  expect(await run("person.reapply")).toEqual({ listed: 1, erased: 1 });
-  expect(filesWith(MARK)).toEqual([]);
+describe("after a restored backup", () => {
+  /** As a backup of an hour ago has it. */
+  const restored = (sender: string, mark: string) => plant(sender, mark, { at: Date.now() - HOUR });
+
+  test("who comes back with it is erased again, found by a hash", async () => {
+    await plant(ID, MARK);
+    await erase();
+    await restored(ID, MARK);
+    await restored(OTHER, "otherotherother");
+    expect(await run("person.reapply")).toEqual({ listed: 1, erased: 1 });
+    expect(filesWith(MARK)).toEqual([]);
+    expect(await count("inbox")).toBe(1);
+    expect(readFileSync(join(dataDir(), "erasures.jsonl"), "utf8")).not.toContain(ID);
+  });
+
+  test("what somebody wrote after their erasure stays, with their approval", async () => {
+    await plant(ID, MARK);
+    await erase();
+    await plant(ID, "newernewernewer");
+    await approve(ID);
+    for (const _ of [1, 2]) expect(await run("person.reapply")).toEqual({ listed: 1, erased: 0 });
+    expect([await count("messages"), await count("inbox"), await count("pairings")]).toEqual([2, 1, 1]);
+    expect(await count("memories")).toBe(1);
+  });
+
+  test("a conversation that went on loses what is older than the erasure, and its summary", async () => {
+    await plant(ID, MARK);
+    await erase();
+    await restored(ID, MARK);
+    await plant(ID, "newernewernewer");
+    await server.kernel.database.write([{ sql: "UPDATE sessions SET last_activity_at = ?", args: [Date.now()] }]);
+    expect(await run("person.reapply")).toEqual({ listed: 1, erased: 1 });
+    expect(filesWith(MARK)).toEqual([]);
+    const { rows } = await server.kernel.database.read("SELECT message_count AS n, summary FROM sessions");
+    expect(rows).toMatchObject([{ n: 2, summary: null }]);
+    for (const table of ["inbox", "memories", "reminders", "outbox", "turn_steps", "uploads"])
+      expect([table, await count(table)]).toEqual([table, 1]);
+    // Nothing is left to do, and what was done is not an erasure of today.
+    await plant(ID, "newestnewestnew");
+    expect(await run("person.reapply")).toEqual({ listed: 1, erased: 0 });
+    expect(await count("inbox")).toBe(2);
+  });
+
+  test("an erasure that is asked for while such a one is unfinished is a whole one", async () => {
+    await plant(ID, MARK);
+    await erase();
+    await restored(ID, MARK);
+    await plant(ID, "newernewernewer");
+    await killedAfter(8, () => run("person.reapply"));
+    expect(await count("erasures WHERE ended_at IS NULL")).toBe(1);
+    await erase();
+    expect([await count("inbox"), await count("messages"), await count("sessions")]).toEqual([0, 0, 0]);
+    expect(await count("erasures WHERE ended_at IS NULL")).toBe(0);
+  });
+});
+
+test("somebody of whom nothing is known is not listed, so that nothing of what they write later is erased", async () => {
+  await expect(erase("999")).rejects.toMatchObject({ code: "PERSON_NOT_FOUND" });
+  await plant("999", MARK, { at: Date.now() - HOUR });
+  expect(await run("person.reapply")).toEqual({ listed: 0, erased: 0 });
   expect(await count("inbox")).toBe(1);
-  expect(readFileSync(join(dataDir(), "erasures.jsonl"), "utf8")).not.toContain(ID);
 });
 
 describe("an account", () => {

@@ -14,7 +14,7 @@ import {
   FILES,
   findSql,
   parametersOf,
-  REPAIR_GROUPS,
+  REPAIR_CONVERSATIONS,
 } from "./deletions.ts";
 import type { ErasureList } from "./erasure-list.ts";
 import { agentsOf, findTraces, type Traces } from "./find-traces.ts";
@@ -32,6 +32,12 @@ export interface ErasureDeps extends Pick<Kernel, "database" | "vault" | "jobs" 
   removeUpload(agentId: string, id: string): Promise<void>;
   /** Drops what is held in memory of an agent's facts. */
   forgetFacts(agentId: string): void;
+  /** Drops what is held in memory of who may write to an agent. */
+  forgetApprovals(agentId: string): void;
+  /** Drops what is held in memory of what models have answered. */
+  forgetResponses(): void;
+  /** Resolves when no log line of an agent waits to be written. */
+  flushLogs(): Promise<void>;
   /** Deletes the backups of an agent that may hold the person; returns how many. */
   removeBackups(agentId: string, since: number): Promise<number>;
   /** Makes a new one in place of those. */
@@ -47,7 +53,8 @@ export interface ErasureDeps extends Pick<Kernel, "database" | "vault" | "jobs" 
 export type Asker = Pick<Actor, "kind" | "name"> & Partial<Actor>;
 
 const BATCH = 100;
-const OPEN = "SELECT id FROM erasures WHERE person = ? AND agent_id IS ? AND ended_at IS NULL ORDER BY id LIMIT 1";
+const OPEN =
+  "SELECT id, subject FROM erasures WHERE person = ? AND agent_id IS ? AND ended_at IS NULL ORDER BY id LIMIT 1";
 const COUNT = `UPDATE erasures SET counts = json_set(counts, '$.' || ?2, coalesce(counts ->> ('$.' || ?2), 0) + changes()) WHERE id = ?1`;
 const ADD = `UPDATE erasures SET counts = json_set(counts, '$.' || ?2, coalesce(counts ->> ('$.' || ?2), 0) + ?3) WHERE id = ?1`;
 
@@ -65,6 +72,8 @@ export function createErasures(deps: ErasureDeps) {
   const { database, vault, jobs, audit, log, list } = deps;
   const running = new Map<string, Promise<Receipt>>();
 
+  const subjectOf = ({ id, subject }: Record<string, unknown>) =>
+    JSON.parse(vault.open(String(subject), subjectContext(String(id)))) as Subject;
   const counted = (id: string, kind: string, statement: Statement): Statement[] => [
     statement,
     { sql: COUNT, args: [id, kind] },
@@ -86,9 +95,10 @@ export function createErasures(deps: ErasureDeps) {
         await database.write(counted(erasureId, deletion.kind, { sql: deleteSql(deletion), args }));
         await pace();
       }
-      // What is left of a group is counted once its messages are gone.
-      if (deletion.kind === "messages" && traces.groups.length > 0)
-        await database.write([{ sql: REPAIR_GROUPS, args: [JSON.stringify(traces.groups)] }]);
+      // What is left of a group is counted once its messages are gone; so is a conversation with one person that goes on.
+      const partly = subject.before === undefined ? traces.groups : [...traces.groups, ...traces.sessions];
+      if (deletion.kind === "messages" && partly.length > 0)
+        await database.write([{ sql: REPAIR_CONVERSATIONS, args: [JSON.stringify(partly)] }]);
     }
   }
 
@@ -97,6 +107,8 @@ export function createErasures(deps: ErasureDeps) {
     const removed = await deps.removeBackups(agentId, before.since ?? 0);
     await add(erasureId, "backups", removed);
     await deps.whileQuiesced(agentId, async () => {
+      // Lines that wait to be written would come after the deletion.
+      await deps.flushLogs();
       const traces = await findTraces(database, agentId, subject);
       const entries = JSON.stringify(traces.entries);
       for (const { id } of (await database.read(FILES, [agentId, entries])).rows) {
@@ -105,6 +117,7 @@ export function createErasures(deps: ErasureDeps) {
       }
       await eraseRows(erasureId, traces, subject);
       deps.forgetFacts(agentId);
+      deps.forgetApprovals(agentId);
     });
     if (removed > 0) await deps.writeBackup(agentId);
   }
@@ -113,11 +126,14 @@ export function createErasures(deps: ErasureDeps) {
     const { id, subject } = row;
     // First, so that a restored backup can't bring back whom an erasure has begun to remove.
     const ofAgent = subject.agentId === undefined ? {} : { agentId: subject.agentId };
-    list.add({ person: row.person, channel: subject.channel, ...ofAgent, at: row.startedAt });
+    // What a restored backup brought back was listed at its erasure; what is newer than that stays.
+    if (subject.before === undefined)
+      list.add({ person: row.person, channel: subject.channel, ...ofAgent, at: row.startedAt });
     if (subject.channel === ACCOUNT)
       for (const [kind, count] of Object.entries(await deps.removeAccount(subject.id, row.actor)))
         await add(id, kind, count);
     else for (const agentId of await agentsOf(database, subject)) await eraseIn(id, agentId, subject);
+    deps.forgetResponses();
     const remains = await (subject.agentId === undefined ? deps.scrub.now() : deps.scrub.forOwner());
     return settle(row, remains);
   }
@@ -168,7 +184,7 @@ export function createErasures(deps: ErasureDeps) {
     const [row] = rows;
     if (!row) throw new AppError(404, "ERASURE_NOT_FOUND", "There is no such erasure.");
     if (row.receipt !== null) return JSON.parse(String(row.receipt)) as Receipt;
-    const subject = JSON.parse(vault.open(String(row.subject), subjectContext(id))) as Subject;
+    const subject = subjectOf(row);
     const actor = JSON.parse(String(row.actor)) as Row["actor"];
     const ofRow = { id, person: String(row.person), subject, actor, startedAt: Number(row.started_at) };
     // Another caller may have begun during the read.
@@ -185,7 +201,12 @@ export function createErasures(deps: ErasureDeps) {
       const person = list.hashOf(subject);
       const agentId = subject.agentId ?? null;
       const [open] = (await database.read(OPEN, [person, agentId])).rows;
-      if (open) return finish(String(open.id));
+      if (open) {
+        const { before } = subjectOf(open);
+        const receipt = await finish(String(open.id));
+        // One that only repeats an earlier erasure leaves what is newer.
+        if (before === undefined || subject.before !== undefined) return receipt;
+      }
       const id = Bun.randomUUIDv7();
       const sealed = vault.seal(JSON.stringify(subject), subjectContext(id));
       await database.write([

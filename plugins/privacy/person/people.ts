@@ -4,7 +4,9 @@ import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import type { agents } from "../../agents/index.ts";
+import type { ai } from "../../ai/index.ts";
 import type { auth } from "../../auth/index.ts";
+import type { channels } from "../../channels/index.ts";
 import type { lifecycle } from "../../lifecycle/index.ts";
 import type { runtime } from "../../runtime/index.ts";
 import type { skills } from "../../skills/index.ts";
@@ -22,6 +24,8 @@ import { createScrub } from "./scrub.ts";
 export interface PeopleDeps extends Pick<Kernel, "config" | "vault" | "database" | "jobs" | "audit" | "log"> {
   accounts: ServiceOf<typeof auth>;
   agents: ServiceOf<typeof agents>;
+  ai: ServiceOf<typeof ai>;
+  channels: ServiceOf<typeof channels>;
   lifecycle: ServiceOf<typeof lifecycle>;
   runtime: ServiceOf<typeof runtime>;
   uploads: ServiceOf<typeof uploads>;
@@ -33,7 +37,7 @@ export interface PeopleDeps extends Pick<Kernel, "config" | "vault" | "database"
 }
 
 export function createPeople(deps: PeopleDeps) {
-  const { accounts, agents, lifecycle, runtime, uploads, memories, keep, isStarted } = deps;
+  const { accounts, agents, ai, channels, lifecycle, runtime, uploads, memories, keep, isStarted } = deps;
   const list = createErasureList(deps);
   const scrub = createScrub(deps);
 
@@ -65,6 +69,9 @@ export function createPeople(deps: PeopleDeps) {
       });
     },
     forgetFacts: memories.invalidate,
+    forgetApprovals: channels.forgetApprovals,
+    forgetResponses: ai.forgetResponses,
+    flushLogs: agents.logs.flush,
     removeBackups: lifecycle.removeBackupsSince,
     writeBackup: async (agentId) => void (await lifecycle.writeBackup(agentId)),
     removeAccount: createAccountErasure({ ...deps, users: accounts.users, deleteAccount: accounts.deleteAccount }),

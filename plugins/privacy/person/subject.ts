@@ -8,11 +8,16 @@ export interface Subject {
   id: string;
   /** Only this agent; undefined: all. */
   agentId?: string | undefined;
+  /** Epoch ms. Only what is older: what a restored backup has brought back; undefined: everything. */
+  before?: number | undefined;
 }
 
 /** The channel of visitors of public pages and embedded chats. */
 export const VISITORS = "public";
 export const ACCOUNT = "account";
+
+/** Epoch ms, exclusive: the end of what an erasure or a copy is about. */
+export const endOf = ({ before = Number.MAX_SAFE_INTEGER }: Subject): number => before;
 
 /** @param channel an id such as `channel_a`, a platform's name such as `telegram`, or `visitor` */
 export function parseSubject(channel: string, id: string): Subject {

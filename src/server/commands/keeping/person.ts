@@ -67,18 +67,31 @@ async function inCells<Result>(
   });
 }
 
-async function exportData(who: Who, out: string | undefined): Promise<number> {
-  if (out === undefined) throw new UsageError("Name the file that is to be written: --out FILE.tar.gz");
+/** With several cells, only some of them may know the person. Throws `PERSON_NOT_FOUND` if none does. */
+async function whereKnown<Result>(
+  who: Who,
+  work: (send: SendCommand, cell: number) => Promise<Result>,
+): Promise<Result[]> {
   let unknown: unknown;
-  const written = await inCells(who, (send, cell) =>
-    send("person.export", { ...who, file: resolve(cell === 0 ? out : `${out}.${cell}`) }).catch((error: unknown) => {
-      // With several cells, only some of them may know the person.
+  const results = await inCells(who, async (send, cell) => {
+    try {
+      return [await work(send, cell)];
+    } catch (error) {
       if (!(error instanceof AppError && error.code === "PERSON_NOT_FOUND")) throw error;
       unknown = error;
-    }),
+      return [];
+    }
+  });
+  const found = results.flat();
+  if (found.length === 0) throw unknown;
+  return found;
+}
+
+async function exportData(who: Who, out: string | undefined): Promise<number> {
+  if (out === undefined) throw new UsageError("Name the file that is to be written: --out FILE.tar.gz");
+  const files = await whereKnown(who, (send, cell) =>
+    send("person.export", { ...who, file: resolve(cell === 0 ? out : `${out}.${cell}`) }),
   );
-  const files = written.filter((one) => one !== undefined);
-  if (files.length === 0) throw unknown;
   for (const one of files) {
     const { file, bytes, files } = one as { file: string; bytes: number; files: number };
     process.stdout.write(`${file}: ${files} files, ${bytes} bytes. It holds personal data; only you can read it.\n`);
@@ -91,7 +104,7 @@ async function erase(who: Who, { yes, out }: PersonFlags): Promise<number> {
   const startedAt = new Date().toISOString();
   // Before anything is erased, since the receipt can't be made again.
   const file = out === undefined ? undefined : openReceiptFile(out);
-  const receipts = await inCells(who, (send) => send("person.erase", who) as Promise<Receipt>).catch(
+  const receipts = await whereKnown(who, (send) => send("person.erase", who) as Promise<Receipt>).catch(
     (error: unknown) => {
       file?.discard();
       throw error;

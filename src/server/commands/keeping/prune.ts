@@ -30,15 +30,21 @@ export async function pruneCommand(kinds: readonly string[], flags: PruneFlags):
     const cells = await cellsOfService(config, send);
     const reports: PruneReport[] = [];
     const deleted = new Map<string, number>();
+    let compactedBytes = 0;
     for (const cell of cells) {
       const ofCell: SendCommand = (name, more) => send(name, cells.length > 1 ? { ...more, cell: String(cell) } : more);
       const report = (await ofCell("prune.report", args)) as PruneReport;
       reports.push(report);
       if (!flags.dryRun) await deleteAll(ofCell, report, deleted, flags.asJson);
-      if (flags.compact && !flags.dryRun) Object.assign(report, await ofCell("prune.compact", {}));
+      if (!flags.compact) continue;
+      const before = report.fileBytes ?? 0;
+      Object.assign(report, await ofCell("prune.compact", {}));
+      compactedBytes += before - (report.fileBytes ?? 0);
     }
     process.stdout.write(
-      flags.asJson ? toJson(reports, flags.dryRun, deleted) : toText(reports, flags.dryRun, deleted),
+      flags.asJson
+        ? toJson(reports, flags.dryRun, deleted)
+        : toText(reports, flags.dryRun, deleted, flags.compact ? compactedBytes : undefined),
     );
     return 0;
   });
@@ -53,11 +59,15 @@ function ageOf(text: string): number {
 async function deleteAll(send: SendCommand, report: PruneReport, deleted: Map<string, number>, isQuiet: boolean) {
   for (const { kind, before } of report.kinds) {
     if (before === null) continue;
+    // Each cell records its own rows.
+    let inCell = 0;
     for (let done = false; !done; ) {
-      const sofar = String(deleted.get(kind) ?? 0);
-      const slice = (await send("prune.slice", { kind, before: String(before), sofar })) as PruneSlice;
+      const args = { kind, before: String(before), sofar: String(inCell) };
+      const slice = (await send("prune.slice", args)) as PruneSlice;
       done = slice.done;
+      inCell += slice.deleted;
       deleted.set(kind, (deleted.get(kind) ?? 0) + slice.deleted);
+      Object.assign(report, { fileBytes: slice.fileBytes, freeBytes: slice.freeBytes });
       if (!done && !isQuiet) process.stderr.write(`${kind}: ${deleted.get(kind)} rows so far\n`);
     }
   }
@@ -91,7 +101,13 @@ function toJson(reports: readonly PruneReport[], dryRun: boolean, deleted: Reado
   return `${JSON.stringify({ dryRun, kinds, ...sizes }, null, 2)}\n`;
 }
 
-function toText(reports: readonly PruneReport[], dryRun: boolean, deleted: ReadonlyMap<string, number>): string {
+/** @param compactedBytes by how much the file was made smaller; undefined: it was not written anew */
+function toText(
+  reports: readonly PruneReport[],
+  dryRun: boolean,
+  deleted: ReadonlyMap<string, number>,
+  compactedBytes: number | undefined,
+): string {
   const rows = summed(reports).map(({ kind, what, setting, keepMs, rows, bytes, oldest, before }) => [
     kind,
     keepMs === null ? "forever" : `${Math.round(keepMs / DAY)}d`,
@@ -104,10 +120,12 @@ function toText(reports: readonly PruneReport[], dryRun: boolean, deleted: Reado
   ]);
   const head = ["KIND", "KEPT FOR", "SETTING", "OLDER", "OLDEST", "SIZE", ...(dryRun ? [] : ["DELETED"]), "WHAT"];
   const [file, free] = [sumOf(reports, "fileBytes"), sumOf(reports, "freeBytes")];
+  const shrunk =
+    compactedBytes === undefined ? "" : ` after it was written anew, ${mebibytes(compactedBytes)} less than before`;
   const space =
     file === 0
       ? ""
-      : `\nThe database has ${mebibytes(file)}, of which ${mebibytes(free)} are free and are filled before it grows.\n`;
+      : `\nThe database has ${mebibytes(file)}${shrunk}, of which ${mebibytes(free)} are free and are filled before it grows.\n`;
   return `${table([head, ...rows])}${space}${dryRun ? "Nothing was deleted.\n" : ""}`;
 }
 

@@ -49,7 +49,11 @@ export function FreezeAccount({ account }: { account: AccountDetail }) {
           <p className="wrap-anywhere">{frozen.reason}</p>
         </Notice>
       ) : (
-        <p className="text-soft">{t("Nobody is signed out: the owner can still read, export and delete.")}</p>
+        <p className="text-soft">
+          {t(
+            "Nobody is signed out: the owner can still read, export, erase people, and delete agents and the account.",
+          )}
+        </p>
       )}
       {isOpen && (
         <FreezeDialog
