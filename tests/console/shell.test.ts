@@ -185,7 +185,7 @@ test("pages open at their heading, also those that are last in the navigation; i
       const link = page.getByRole("navigation", { name: /^Pages of/ }).locator("[aria-current]");
       await link.waitFor();
       const { left, right } = await link.evaluate((element) => element.getBoundingClientRect());
-      const scrolled = await page.evaluate(() => scrollY);
+      const scrolled = await page.evaluate("scrollY");
       expect({ path, size, scrolled, isShown: left >= 0 && right <= size.width }).toEqual({
         ...{ path, size, scrolled: 0, isShown: true },
       });

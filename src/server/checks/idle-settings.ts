@@ -27,7 +27,8 @@ function idlePlanKeys(config: Config): Finding[] {
   const [keys, names] = [used.map(({ key }) => key), used.map(({ id }) => id)].map((all) =>
     [...new Set(all)].join(", "),
   );
-  return [warning("PLANS_FILE", `${keys} of a plan without STRIPE_SECRET_KEY have no effect: ${names}.`)];
+  const have = keys?.includes(",") ? "have" : "has";
+  return [warning("PLANS_FILE", `${keys} of a plan without STRIPE_SECRET_KEY ${have} no effect: ${names}.`)];
 }
 
 function idleStripe(config: Config): Finding[] {
