@@ -1,9 +1,9 @@
 // Runs `berth backup`, which may run beside the service, `berth backups`, and `berth restore`.
 
-import { count } from "../../../plugins/fleet/reports/problems/problem.ts";
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { timeOfBackup } from "../../../plugins/fleet/backups/backup-names.ts";
+import { count } from "../../../plugins/fleet/reports/problems/problem.ts";
 import { backupSettings } from "../../../plugins/fleet/settings.ts";
 import { ERASURES_FILE } from "../../../plugins/privacy/settings.ts";
 import { clusterSettings } from "../../cluster/settings.ts";

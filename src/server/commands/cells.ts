@@ -24,7 +24,9 @@ async function statesOf(config: Config): Promise<CellState[]> {
   requireDatabase(config);
   const states = await askService(config, "cells.list").catch((error: unknown) => {
     if (!(error instanceof AppError && error.code === "UNKNOWN_COMMAND")) throw error;
-    throw new StartError("The service has one cell, with all accounts and agents. With CELLS=2 or more it has several.");
+    throw new StartError(
+      "The service has one cell, with all accounts and agents. With CELLS=2 or more it has several.",
+    );
   });
   if (states === undefined) throw noServiceError(config);
   return states as CellState[];

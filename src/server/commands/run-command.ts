@@ -52,7 +52,9 @@ export async function withCommands<Result>(
 
 /** For what only a running service knows. */
 export const noServiceError = ({ dataDir }: Pick<Config, "dataDir">) =>
-  new StartError(`No service runs on ${dataDir}, and only a running one knows this. Start it first: ${programName()} serve`);
+  new StartError(
+    `No service runs on ${dataDir}, and only a running one knows this. Start it first: ${programName()} serve`,
+  );
 
 /** Returns the name of this process's user; in a container, the user may have only a number. */
 export function operator(): string {

@@ -1,6 +1,7 @@
 // Runs `berth cluster …`: shows a cluster, and tells its nodes what operators want.
-import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
+
 import { writeSync } from "node:fs";
+import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import type { CheckReport } from "../../../cluster/check/check.ts";
 import type { Engine } from "../../../cluster/engine.ts";
 import { COUNT_KEY } from "../../../cluster/ownership/cell-table.ts";

@@ -82,7 +82,9 @@ async function exportData(who: Who, out: string | undefined): Promise<number> {
   if (files.length === 0) throw unknown;
   for (const one of files) {
     const { file, bytes, files } = one as { file: string; bytes: number; files: number };
-    process.stdout.write(`${file}: ${count(files, "file")}, ${bytes} bytes. It holds personal data; only you can read it.\n`);
+    process.stdout.write(
+      `${file}: ${count(files, "file")}, ${bytes} bytes. It holds personal data; only you can read it.\n`,
+    );
   }
   return 0;
 }
@@ -150,6 +152,8 @@ function readReceipt(file: string): string {
 async function reapply(): Promise<number> {
   const results = (await inCells({}, (send) => send("person.reapply", {}))) as { listed: number; erased: number }[];
   const [listed, erased] = [results[0]?.listed ?? 0, results.reduce((sum, one) => sum + one.erased, 0)];
-  process.stdout.write(`${count(listed, "person was", "people were")} erased so far; ${count(erased, "was there again, and is", "of them were there again, and are")} erased.\n`);
+  process.stdout.write(
+    `${count(listed, "person was", "people were")} erased so far; ${count(erased, "was there again, and is", "of them were there again, and are")} erased.\n`,
+  );
   return 0;
 }

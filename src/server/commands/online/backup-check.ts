@@ -1,7 +1,7 @@
 // Checks that there is a young backup, and that it can be read back as it was written.
 
-import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import type { KeptBackup } from "../../../../plugins/fleet/backups/backup-work.ts";
+import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import type { Config } from "../../../kernel/config/config.ts";
 import { openReadOnly } from "../../../kernel/database/connection.ts";
 import { DAY } from "../../../kernel/util/time.ts";

@@ -1,8 +1,9 @@
 // Checks the names under which the service is reached: their addresses, the certificate, and that Berth answers there.
-import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
+
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
+import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import { type Config, isLoopbackHost } from "../../../kernel/config/config.ts";
 import { DAY, SECOND } from "../../../kernel/util/time.ts";
 import { type CheckResult, reasonOf } from "./check.ts";
