@@ -1,5 +1,4 @@
 // Runs `berth prune`: shows what is older than its time, and deletes it, beside the service or without it.
-import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import type { KeptReport, PruneReport, PruneSlice } from "../../../../plugins/privacy/index.ts";
 import { environment } from "../../../kernel/config/config.ts";
 import { parseDuration } from "../../../kernel/config/parsers.ts";
@@ -59,7 +58,7 @@ async function deleteAll(send: SendCommand, report: PruneReport, deleted: Map<st
       const slice = (await send("prune.slice", { kind, before: String(before), sofar })) as PruneSlice;
       done = slice.done;
       deleted.set(kind, (deleted.get(kind) ?? 0) + slice.deleted);
-      if (!done && !isQuiet) process.stderr.write(`${kind}: ${count(deleted.get(kind) ?? 0, "row")} so far\n`);
+      if (!done && !isQuiet) process.stderr.write(`${kind}: ${deleted.get(kind)} rows so far\n`);
     }
   }
 }

@@ -1,7 +1,6 @@
 // Checks that there is a young backup, and that it can be read back as it was written.
 
 import type { KeptBackup } from "../../../../plugins/fleet/backups/backup-work.ts";
-import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import type { Config } from "../../../kernel/config/config.ts";
 import { openReadOnly } from "../../../kernel/database/connection.ts";
 import { DAY } from "../../../kernel/util/time.ts";
@@ -31,7 +30,7 @@ export async function checkBackups(config: Pick<Config, "of" | "database">): Pro
       return { level: "broken", text, action: ACTION };
     }
     const days = Math.floor((Date.now() - newest.createdAt) / DAY);
-    const text = `Backups: the newest is ${days === 0 ? "from today" : `${count(days, "day")} old`}, and can be opened.`;
+    const text = `Backups: the newest is ${["from today", "from yesterday"][days] ?? `${days} days old`}, and can be opened.`;
     const isOld = Date.now() - newest.createdAt > BACKUP_AGE;
     return isOld ? { level: "warning", text, action: ACTION } : { level: "good", text };
   } catch (error) {
