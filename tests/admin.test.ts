@@ -181,7 +181,8 @@ describe("beside a running service", () => {
     const found = JSON.parse(outputOf(await berth.command("user", "list", "--query", "GRACE", "--json")));
     expect(found).toMatchObject([{ email: "grace@example.com", isAdmin: true, disabled: false }]);
     expect(JSON.stringify(found)).not.toMatch(/hash|argon/i);
-    expect(outputOf(await berth.command("user", "list", "--query", "nobody"))).toBe("There is no such account.\n");
+    const none = outputOf(await berth.command("user", "list", "--query", "nobody"));
+    expect(none).toBe('No account has "nobody" in its address or name.\n');
   });
 
   test.each(["grant", "admin", "disable", "enable", "reset-password", "two-factor-off"])(

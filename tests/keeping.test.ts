@@ -139,7 +139,7 @@ test("a restored backup does not bring the person back", async () => {
   expect(await berth("backup", backup)).toMatchObject({ exitCode: 0 });
   await berth("person", "erase", "--channel", "telegram", "--id", SENDER, "--yes");
   const restored = await berth("restore", backup);
-  expect(restored.stdout).toContain("1 people who had been erased were in it, and were erased again.");
+  expect(restored.stdout).toContain("1 person who had been erased was in it, and was erased again.");
   expect(count(`inbox WHERE sender_id = '${SENDER}'`)).toBe(0);
 }, 60_000);
 

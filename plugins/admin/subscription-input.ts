@@ -27,7 +27,13 @@ export function requirePlan(text: string, { find, plans }: PlanTable): string {
 
 /** Parses the number of `--days`. Throws 400 `INVALID_DAYS`. */
 export function requireDays(text: string): number {
-  const days = Number(text);
-  if (/^\d{1,5}$/.test(text) && days >= 1 && days <= MAX_DAYS) return days;
-  throw new AppError(400, "INVALID_DAYS", `--days takes a whole number from 1 to ${MAX_DAYS}, not "${text}".`);
+  const problem = daysProblem(text);
+  if (problem === undefined) return Number(text);
+  throw new AppError(400, "INVALID_DAYS", problem);
+}
+
+/** What is wrong with the number of `--days`; undefined if nothing is. */
+export function daysProblem(text: string): string | undefined {
+  if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_DAYS) return undefined;
+  return `--days takes a whole number from 1 to ${MAX_DAYS}, such as 30, not "${text}".`;
 }

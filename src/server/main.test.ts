@@ -91,6 +91,7 @@ test.each([
   [["user", "grant", "ada@example.com", "pro", "--days", "-3"], /--days takes a whole number .*"-3"/],
   [["prune", "--days", "-3"], /prune takes no --days/],
   [["prune", "--older-than", "-3d"], /--older-than is a time of at least 1d.*"-3d"/],
+  [["user", "grant", "ada@example.com", "pro", "--days", "99999999"], /--days .* from 1 to 36500, .*"99999999"/],
   [["user", "grant", "ada@example.com", "pro", "--days"], /--days needs a value\./],
   [["upgrade", "new", "--key", "--unsigned"], /--key needs a value\./],
   [["prune", "--dry-run", "--compact"], /leave one out/],
@@ -128,6 +129,8 @@ test("a failure is one line on standard error and exit code 1, without a stack",
     [["health"], { PORT: "1" }, /nothing answers on 127\.0\.0\.1:1/],
     [["health"], { PORT: "1", HOST: "::1" }, /nothing answers on \[::1\]:1/],
     [["restore", "missing.db"], {}, /missing\.db/],
+    [["upgrade", "missing"], {}, /There is no file missing\. Name the new program\./],
+    [["upgrade", "missing", "--unsigned"], {}, /There is no file missing\./],
     [["serve", "--plugin", "/tmp"], {}, /it is a folder, not a file/],
     [["import", "main.ts/x"], {}, /There is no folder or file main\.ts\/x\./],
   ] as [string[], Record<string, string>, RegExp][]) {
@@ -155,6 +158,27 @@ test("what needs a database refuses a folder without one, and writes nothing the
   }
 }, 30_000);
 
+test("a command with which a service may begin judges its arguments first, and writes nothing for wrong ones", async () => {
+  const empty = temporaryDir();
+  const commands: [string[], RegExp][] = [
+    [["user", "create", "notmail"], /This is not an email address\./],
+    [["user", "create", "ada@example.com", "--name", "A".repeat(500)], /name/],
+    [["user", "invite", "notmail"], /This is not an email address\./],
+    [["user", "admin", "ada@example.com"], /There is no database at/],
+    [["cells"], /There is no database at/],
+  ];
+  try {
+    const results = commands.map(([args]) => run([bun, join(import.meta.dir, "main.ts"), ...args], {}, empty.path));
+    for (const [at, { exitCode, stdout, stderr }] of (await Promise.all(results)).entries()) {
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+      expect(stderr).toMatch(commands[at]?.[1] ?? "");
+    }
+    expect(readdirSync(empty.path)).toEqual([]);
+  } finally {
+    empty.remove();
+  }
+}, 30_000);
+
 test("serve names every wrong setting, a line each", async () => {
   const { exitCode, stderr } = await berth(["serve"], { PORT: "none", ROLE: "cook", LOG_LEVEL: "loud" });
   expect(exitCode).toBe(1);
@@ -164,6 +188,20 @@ test("serve names every wrong setting, a line each", async () => {
     expect.stringMatching(/^berth: ROLE: found "cook"/),
   ]);
 });
+
+test("without a service, its cells are unknown; without accounts, the list says how to make one", async () => {
+  const dir = temporaryDir();
+  const here = (...args: string[]) => run([bun, join(import.meta.dir, "main.ts"), ...args], {}, dir.path);
+  expect((await here("migrate")).exitCode).toBe(0);
+  const cells = await here("cells");
+  expect([cells.exitCode, cells.stdout]).toEqual([1, ""]);
+  expect(cells.stderr).toStartWith("berth: No service runs on ");
+  expect((await here("user", "list")).stdout).toBe(
+    "There are no accounts yet. Make the first one: ./dist/berth user create EMAIL --admin\n",
+  );
+  expect((await here("user", "list", "--query", "ada")).stdout).toBe('No account has "ada" in its address or name.\n');
+  dir.remove();
+}, 30_000);
 
 describe("while a service runs", () => {
   let server: TestServer;
@@ -194,6 +232,12 @@ describe("while a service runs", () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/^ada@example\.com has the plan pro until \d{4}-\d\d-\d\dT[\d:.]+Z\.\n$/);
     expect((await server.app.accounts.users.byEmail("ada@example.com"))?.plan).toBe("pro");
+  });
+
+  test("cells says that there is one", async () => {
+    const { exitCode, stderr } = await berth(["cells"]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^berth: The service has one cell, with all accounts and agents\./);
   });
 
   test("migrate is refused by the lock", async () => {

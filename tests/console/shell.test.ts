@@ -170,6 +170,30 @@ async function expectInView(row: Locator): Promise<void> {
   expect(isInView).toBe(true);
 }
 
+test("pages open at their heading, also those that are last in the navigation; its row shows their link", async () => {
+  const { id } = await provision(ada, "Pier");
+  await using console = await openConsole(berth, ada);
+  const { page } = console;
+  for (const size of [
+    { width: 1200, height: 850 },
+    { width: 1200, height: 480 },
+    { width: 390, height: 600 },
+  ]) {
+    await page.setViewportSize(size);
+    for (const path of [`/agents/${id}/people`, `/agents/${id}/verification`, "/account/appearance"]) {
+      await console.open(path);
+      const link = page.getByRole("navigation", { name: /^Pages of/ }).locator("[aria-current]");
+      await link.waitFor();
+      const { left, right } = await link.evaluate((element) => element.getBoundingClientRect());
+      const scrolled = await page.evaluate("scrollY");
+      expect({ path, size, scrolled, isShown: left >= 0 && right <= size.width }).toEqual({
+        ...{ path, size, scrolled: 0, isShown: true },
+      });
+    }
+  }
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
+
 test("a page shows its requests as code", async () => {
   await using console = await openConsole(berth, ada);
   const { page } = console;

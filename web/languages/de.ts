@@ -4075,6 +4075,8 @@ export const translation = {
         "wirkt nicht, weil AI_PUBLIC_BUDGET_USD_PER_DAY 0 ist.",
       "{keys} of a plan without STRIPE_SECRET_KEY have no effect: {plans}.":
         "{keys} eines Tarifs wirken ohne STRIPE_SECRET_KEY nicht: {plans}.",
+      "{key} of a plan without STRIPE_SECRET_KEY has no effect: {plans}.":
+        "{key} eines Tarifs wirkt ohne STRIPE_SECRET_KEY nicht: {plans}.",
       "a time of at least {days}d, such as {example}d": "eine Dauer von mindestens {days}d, etwa {example}d",
       "US dollars, 0 or more, with at most 6 decimals, such as 1 or 0.25":
         "US-Dollar, ab 0, mit höchstens 6 Nachkommastellen, etwa 1 oder 0.25",

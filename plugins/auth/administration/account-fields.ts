@@ -1,6 +1,8 @@
 // The fields of an account that administrators change, and the actions under which the audit log has them.
 import { invalidInput } from "../../../src/kernel/errors.ts";
+import { requireEmail } from "../email.ts";
 import { name as nameRule } from "../model.ts";
+import { requirePassword } from "../password/passwords.ts";
 import type { User } from "../users.ts";
 
 /** The fields that an administrator can change. */
@@ -40,4 +42,17 @@ export function requireName(text: string, email: string): string {
     throw invalidInput({ path: "name", message: String(nameRule.error) });
   }
   return text.trim().normalize("NFC") || email;
+}
+
+/** Normalises what a new account is made with, by the rules of sign-up. Throws 400. */
+export async function requireAccount({ email, name = "", password }: AccountInput) {
+  const address = requireEmail(email);
+  if (password !== undefined) await requirePassword(password, { email: address });
+  return { email: address, name: requireName(name, address) };
+}
+
+interface AccountInput {
+  email: string;
+  name?: string | undefined;
+  password?: string | undefined;
 }

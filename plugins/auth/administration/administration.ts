@@ -5,8 +5,7 @@ import { GuardFailed, type Statement, statement } from "../../../src/kernel/data
 import { AppError } from "../../../src/kernel/errors.ts";
 import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import type { AuthServices } from "../auth-services.ts";
-import { isInternalEmail, normalizeEmail, requireEmail } from "../email.ts";
-import { requirePassword } from "../password/passwords.ts";
+import { isInternalEmail, normalizeEmail } from "../email.ts";
 import { type Ramp, rampOf } from "../plans/new-accounts.ts";
 import { apiKeys, authSessions, subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion } from "../settings/account-deletion.ts";
@@ -15,7 +14,7 @@ import type { Invitation } from "../sign-up/sign-up-policy.ts";
 import { type User, userExists } from "../users.ts";
 import type { AuditRecorder } from "./account-audit.ts";
 import { type AccountChanges, createAccountChanges, userNotFound } from "./account-changes.ts";
-import { requireName } from "./account-fields.ts";
+import { requireAccount } from "./account-fields.ts";
 import { adminCondition, isAdminAccount, isWorking } from "./admin-accounts.ts";
 import { createLastAdmin } from "./last-admin.ts";
 
@@ -53,6 +52,8 @@ export interface Administration extends AccountChanges {
   rampOf(user: User): Ramp | undefined;
   /** Whether any account that is neither disabled nor frozen is an admin, in all cells that answer. */
   hasAdmin(): Promise<boolean>;
+  /** Throws 409 `LAST_ADMIN` if this account is the only admin who can act, in this cell and the others. */
+  requireAnotherAdmin(user: User): Promise<void>;
   /** A page of accounts, newest first, and the total number of matches. */
   list(filter: AccountFilter): Promise<{ users: User[]; total: number }>;
   /** The number of valid sessions and API keys. */
@@ -136,6 +137,8 @@ export function createAdministration(services: Deps): Administration {
 
     hasAdmin: lastAdmin.hasAdmin,
 
+    requireAnotherAdmin: lastAdmin.requireAnother,
+
     async list({ query, status, limit, offset }) {
       const where = and(status && statusConditions[status], query ? matchesQuery(query) : undefined);
       // Both read all accounts, so they run on the addon's thread. Ids grow with time.
@@ -174,10 +177,8 @@ export function createAdministration(services: Deps): Administration {
       return { sessions: sessionCount?.total ?? 0, keys: keyCount?.total ?? 0 };
     },
 
-    async create({ password, name = "", email, isAdmin = false, emailVerified = false }, auditStatement, inviteBy) {
-      const address = requireEmail(email);
-      const account = { email: address, name: requireName(name, address), isAdmin, emailVerified };
-      if (password !== undefined) await requirePassword(password, { email: address });
+    async create({ password, name, email, isAdmin = false, emailVerified = false }, auditStatement, inviteBy) {
+      const account = { ...(await requireAccount({ email, name, password })), isAdmin, emailVerified };
       const passwordHash = password === undefined ? null : await passwords.hash(password);
       let link: string | undefined;
       const created = await users.create({ ...account, passwordHash }, (user) => {

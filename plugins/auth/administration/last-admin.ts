@@ -26,6 +26,8 @@ export interface LastAdmin {
   /** Whether this cell, or another that answers, has an admin who is neither disabled nor frozen. */
   hasAdmin(): Promise<boolean>;
   isWorkingAdmin(user: User): boolean;
+  /** Throws 409 `LAST_ADMIN` if this account is a working admin, and there is no other here or in another cell. */
+  requireAnother(user: User): Promise<void>;
   /**
    * Makes a change whose statements are those of `requireAnotherStatements`, with what it is given. Throws 409 `LAST_ADMIN` if no
    * admin would be left anywhere, and 409 `ACCOUNT_CHANGING` while another cell makes such a change.
@@ -42,8 +44,8 @@ export function createLastAdmin({ config, database, cells }: Pick<Kernel, "confi
   const { emails: adminEmails } = config.of(adminSettings);
   const { drizzle } = database;
 
-  async function hasAdminHere(): Promise<boolean> {
-    const workingAdmin = and(isWorking, adminCondition(adminEmails));
+  async function hasAdminHere({ except = "" } = {}): Promise<boolean> {
+    const workingAdmin = and(isWorking, adminCondition(adminEmails), ne(userTable.id, except));
     return (await drizzle.select({ id: userTable.id }).from(userTable).where(workingAdmin).limit(1)).length > 0;
   }
 
@@ -86,6 +88,11 @@ export function createLastAdmin({ config, database, cells }: Pick<Kernel, "confi
     async hasAdmin() {
       if (await hasAdminHere()) return true;
       return cells !== undefined && (await askOthers(cells)).some((one) => one.status === "fulfilled" && one.value);
+    },
+
+    async requireAnother(user) {
+      if (!isWorkingAdmin(user) || (await hasAdminHere({ except: user.id }))) return;
+      if (!cells || !(await hasAdminElsewhere(cells))) throw lastAdminError();
     },
 
     async keepOne(change) {

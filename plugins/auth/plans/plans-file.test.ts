@@ -77,6 +77,10 @@ test.each([
   ],
   [{ pro: { price: { amount: 1.999, currency: "usd" } } }, "plans.pro.price must be"],
   [{ pro: { price: { amount: 1, currency: "dollars" } } }, "plans.pro.price must be"],
+  [
+    { pro: { price: { amount: 1, currency: "xyz" } } },
+    'plans.pro.price.currency is no currency of ISO 4217. Write one in small letters, such as "usd" or "eur".',
+  ],
   [{ pro: { stripePrice: "prod_1" } }, "plans.pro.stripePrice must be the id of a monthly price"],
   [
     { pro: { stripePrice: "price_1" }, starter: { stripePrice: "price_1" } },
@@ -84,6 +88,10 @@ test.each([
   ],
   [{ free: { stripePrice: "price_1" } }, "plans.free.stripePrice has no use"],
   [{ free: null }, "plans.free can't be removed"],
+  [
+    { prro: null },
+    "plans.prro is null, which removes a plan, and there is none of this name. There are: free, starter, pro, enterprise.",
+  ],
   [{ pro: [] }, "plans.pro must be an object, or null"],
   [{ Pro: {} }, "plans.Pro is no name of a plan."],
   [{ pro: { features: ["dancing"] } }, "plans.pro.features must be a list of what the plan has: apiKeys, webhooks."],
@@ -101,4 +109,17 @@ test.each([
 
 test("a file that is not JSON is reported", () => {
   expect(parsePlans('{ "plans": { ', "plans.json").problems[0]).toStartWith("plans.json: is not JSON (");
+});
+
+test("what is there twice is reported, since JSON would take the last one", () => {
+  for (const [text, place] of [
+    ['{ "plans": { "pro": { "agents": 5 }, "pro": { "agents": 9 } } }', "pro"],
+    ['{ "plans": { "pro": { "agents": 5, "agents": 9 } } }', "agents"],
+  ] as const) {
+    const { table, problems } = parsePlans(text, "plans.json");
+    expect(problems).toEqual([
+      `plans.json: ${place} is there twice in one object, so one of the two would be ignored. Leave one out.`,
+    ]);
+    expect(table.plans).toEqual(DEFAULT_PLANS);
+  }
 });

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
+import { duplicateKey } from "../../../src/kernel/util/json-text.ts";
 import {
   createPlanTable,
   DEFAULT_PLANS,
@@ -41,6 +42,7 @@ export const CURRENCY = /^[a-z]{3}$/;
 /** Currencies of Stripe without a smaller unit. */
 const WHOLE_CURRENCIES = new Set("bif clp djf gnf jpy kmf krw mga pyg rwf ugx vnd vuv xaf xof xpf".split(" "));
 const MAX_COUNT = 1_000_000_000;
+const DEFAULT_IDS = DEFAULT_PLANS.map(({ id }) => id).join(", ");
 const PLAN_KEYS = [
   ...[
     "name",
@@ -91,6 +93,11 @@ export function parsePlans(text: string, file: string): Omit<PlansFile, "path"> 
     report("plans", 'is missing. Write { "plans": { "pro": { "agents": 5 } } }.');
     return failed();
   }
+  const twice = duplicateKey(text, value);
+  if (twice !== undefined) {
+    report(twice, "is there twice in one object, so one of the two would be ignored. Leave one out.");
+    return failed();
+  }
   unknownKeys(value, "", ["$schema", "plans"], report);
   const plans = new Map(DEFAULT_PLANS.map((plan) => [plan.id, plan]));
   for (const [id, fields] of Object.entries(value.plans)) {
@@ -98,7 +105,9 @@ export function parsePlans(text: string, file: string): Omit<PlansFile, "path"> 
     if (!PLAN_ID.test(id)) report(place, "is no name of a plan. Take small letters, digits and hyphens, at most 32.");
     else if (fields === null && id === "free")
       report(place, "can't be removed: accounts without a subscription have it. Lower its limits.");
-    else if (fields === null) plans.delete(id);
+    else if (fields === null && !plans.delete(id))
+      report(place, `is null, which removes a plan, and there is none of this name. There are: ${DEFAULT_IDS}.`);
+    else if (fields === null) continue;
     else if (!isFields(fields)) report(place, "must be an object, or null to remove this plan.");
     // A plan of the operator's own begins with the limits of the free one.
     else plans.set(id, readPlan(id, fields, plans.get(id) ?? plans.get("free") ?? DEFAULT_PLANS[0], report));
@@ -199,6 +208,10 @@ function readPrice(value: unknown, place: string, report: Report): Plan["price"]
   if (value === null) return undefined;
   const { amount, currency } = isFields(value) ? value : {};
   if (isFields(value)) unknownKeys(value, place, ["amount", "currency"], report);
+  if (typeof currency === "string" && CURRENCY.test(currency) && !isCurrency(currency)) {
+    report(`${place}.currency`, 'is no currency of ISO 4217. Write one in small letters, such as "usd" or "eur".');
+    return undefined;
+  }
   if (
     typeof currency === "string" &&
     CURRENCY.test(currency) &&
@@ -212,6 +225,8 @@ function readPrice(value: unknown, place: string, report: Report): Plan["price"]
   report(place, 'must be what a month costs, such as { "amount": 29.00, "currency": "usd" }.');
   return undefined;
 }
+
+const isCurrency = (code: string) => Intl.supportedValuesOf("currency").includes(code.toUpperCase());
 
 function readTrial(value: unknown, place: string, report: Report): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 730) return value;

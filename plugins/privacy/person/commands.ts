@@ -2,6 +2,7 @@
 import { isAbsolute } from "node:path";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { User } from "../../auth/index.ts";
 import type { Erasures } from "./erasure.ts";
 import type { ErasureList } from "./erasure-list.ts";
 import { type ExportDeps, writeExport } from "./export.ts";
@@ -15,7 +16,9 @@ interface Deps extends Pick<Kernel, "database" | "audit"> {
   past: PastErasures;
   exporting: ExportDeps;
   /** Throws 404 `USER_NOT_FOUND`. */
-  accountOf(email: string): Promise<{ id: string }>;
+  accountOf(email: string): Promise<User>;
+  /** Throws 409 `LAST_ADMIN`. */
+  requireAnotherAdmin(user: User): Promise<void>;
 }
 
 type Args = Readonly<Record<string, string>>;
@@ -29,7 +32,8 @@ const SENDERS = `SELECT json_group_array(json_array(channel, id)) AS people FROM
   UNION SELECT channel, sender_id FROM pairings
   UNION SELECT platform, iif(platform = 'public', replace(peer, 'visitor:', ''), peer) FROM sessions WHERE peer IS NOT NULL)`;
 
-export function createPersonCommands({ database, audit, list, erasures, past, exporting, accountOf }: Deps) {
+export function createPersonCommands({ database, audit, list, erasures, past, exporting, ...accounts }: Deps) {
+  const { accountOf, requireAnotherAdmin } = accounts;
   const subjectOf = async ({ email, channel = "", id = "" }: Args): Promise<Subject> =>
     email === undefined ? parseSubject(channel, id) : { channel: ACCOUNT, id: (await accountOf(email)).id };
 
@@ -50,6 +54,7 @@ export function createPersonCommands({ database, audit, list, erasures, past, ex
 
   return {
     async "person.erase"(args: Args) {
+      if (args.email !== undefined) await accountOf(args.email).then(requireAnotherAdmin, () => undefined);
       const subject = await subjectOf(args).catch(async (error: unknown) => {
         const erased = args.email === undefined ? undefined : await erasedAccount(args.email);
         if (!erased) throw error;

@@ -112,6 +112,8 @@ describe("somebody who only wrote to a bot", () => {
     const text = gunzipSync(readFileSync(file)).toString();
     expect(text).toContain(MARK);
     expect(text).not.toContain("otherotherother");
+    expect(text).toMatch(/"created_at": "\d{4}-\d\d-\d\dT[\d:.]+Z"/);
+    expect(text).not.toMatch(/_at": \d/);
     await expect(run("person.export", { channel: "telegram", id: ID, file: "x.gz" })).rejects.toMatchObject({
       status: 400,
     });
@@ -272,6 +274,19 @@ test("somebody of whom nothing is known is not listed, so that nothing of what t
 });
 
 describe("an account", () => {
+  test("of the only admin is not erased", async () => {
+    const [root, other] = [createClient(server.web), createClient(server.web)];
+    const [rootId, otherId] = [await root.join(), await other.join()];
+    const { users } = server.app.accounts;
+    const setAdmin = (id: string) => server.kernel.database.write([users.updateStatement(id, { isAdmin: true })]);
+    await setAdmin(rootId);
+    const eraseRoot = () => run("person.erase", { email: root.account.email });
+    await expect(eraseRoot()).rejects.toMatchObject({ status: 409, code: "LAST_ADMIN" });
+    expect(await count("erasures")).toBe(0);
+    await setAdmin(otherId);
+    expect(await eraseRoot()).toMatchObject({ deleted: { accounts: 1 } });
+  });
+
   test("goes with its agents, and its address is left in the audit log alone", async () => {
     const client = createClient(server.web);
     const userId = await client.join();
@@ -279,7 +294,9 @@ describe("an account", () => {
     const agentId = await insertAgent(server.kernel.database, { userId });
     const file = join(server.dir, "account.tar.gz");
     await run("person.export", { email, file });
-    expect(gunzipSync(readFileSync(file)).toString()).toContain(email);
+    const copy = gunzipSync(readFileSync(file)).toString();
+    expect(copy).toContain(email);
+    expect(copy).toMatch(/"renewed_at": "\d{4}-/);
     rmSync(file);
     const receipt = await run("person.erase", { email });
     expect(receipt).toMatchObject({ person: { channel: "account" }, deleted: { accounts: 1, agents: 1, signIns: 1 } });

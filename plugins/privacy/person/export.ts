@@ -62,6 +62,19 @@ const rowsSql = (columns: string, rows: string) =>
     .map((column) => `'${column}', ${column}`)
     .join(", ")})) AS rows FROM ${rows}`;
 
+/** Columns of times, which the database has as epoch ms. */
+const isTime = (column: string) => /(?:^|_)at$|_end$/.test(column);
+
+/** The rows of a JSON array, with times in ISO 8601. */
+function readRows(text: unknown): Record<string, unknown>[] {
+  const rows = JSON.parse(String(text ?? "[]")) as Record<string, unknown>[];
+  const readable = ([column, value]: [string, unknown]) => [
+    column,
+    isTime(column) && typeof value === "number" ? new Date(value).toISOString() : value,
+  ];
+  return rows.map((row) => Object.fromEntries(Object.entries(row).map(readable)));
+}
+
 const jsonEntry = (name: string, value: unknown): Entry => ({
   name,
   bytes: new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`),
@@ -136,7 +149,7 @@ function requireNew(file: string): void {
 async function* ofAccount(deps: ExportDeps, userId: string): AsyncGenerator<Entry, void> {
   for (const [name, [columns, rows]] of Object.entries(OF_ACCOUNT)) {
     const found = await deps.database.readLong(rowsSql(columns, rows), [userId]);
-    yield jsonEntry(`${name}.json`, JSON.parse(String(found.rows[0]?.rows ?? "[]")));
+    yield jsonEntry(`${name}.json`, readRows(found.rows[0]?.rows));
   }
   for (const agent of await deps.agentsOfAccount(userId)) {
     const parts: string[] = [];
@@ -155,7 +168,7 @@ async function* ofSender(deps: ExportDeps, subject: Subject): AsyncGenerator<Ent
     for (const deletion of DELETIONS.filter(({ copied }) => copied !== undefined)) {
       const sql = copySql(deletion);
       const { rows } = await deps.database.readLong(sql, argumentsFor(sql, all));
-      copy[deletion.kind] = JSON.parse(String(rows[0]?.rows ?? "[]"));
+      copy[deletion.kind] = readRows(rows[0]?.rows);
     }
     yield jsonEntry(`agents/${agentId}.json`, copy);
     const { rows } = await deps.database.read(FILES, [agentId, JSON.stringify(traces.entries)]);

@@ -128,6 +128,11 @@ test.each<[Environment, name: string, text: string]>([
     "PLANS_FILE",
     "stripePrice, trialDays of a plan without STRIPE_SECRET_KEY have no effect: starter.",
   ],
+  [
+    { PLANS_FILE: plans("one.json", { stripePrice: "price_1" }) },
+    "PLANS_FILE",
+    "stripePrice of a plan without STRIPE_SECRET_KEY has no effect: starter.",
+  ],
   [METERED, "PLANS_FILE", expect.stringContaining("overageUsdPerMonth of a plan without STRIPE_SECRET_KEY")],
   [STRIPE, "STRIPE_SECRET_KEY", "sells nothing: give plans a `stripePrice` in PLANS_FILE, or set CREDIT_PRICE."],
   [

@@ -27,7 +27,9 @@ function idlePlanKeys(config: Config): Finding[] {
   const [keys, names] = [used.map(({ key }) => key), used.map(({ id }) => id)].map((all) =>
     [...new Set(all)].join(", "),
   );
-  return [warning("PLANS_FILE", `${keys} of a plan without STRIPE_SECRET_KEY have no effect: ${names}.`)];
+  if (keys?.includes(","))
+    return [warning("PLANS_FILE", `${keys} of a plan without STRIPE_SECRET_KEY have no effect: ${names}.`)];
+  return [warning("PLANS_FILE", `${keys} of a plan without STRIPE_SECRET_KEY has no effect: ${names}.`)];
 }
 
 function idleStripe(config: Config): Finding[] {

@@ -3,6 +3,7 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { timeOfBackup } from "../../../plugins/fleet/backups/backup-names.ts";
+import { count } from "../../../plugins/fleet/reports/problems/problem.ts";
 import { backupSettings } from "../../../plugins/fleet/settings.ts";
 import { ERASURES_FILE } from "../../../plugins/privacy/settings.ts";
 import { clusterSettings } from "../../cluster/settings.ts";
@@ -132,7 +133,7 @@ export async function restoreCommand(
   if (at !== undefined) process.stderr.write(distanceText(at, reached?.at ?? timeOfBackup(basename(from))));
   const erased = await eraseAgain(config);
   const before = kept.length > 0 ? ` What was there before is kept as ${kept.join(", ")}.` : "";
-  const andFiles = files > 0 ? `, with ${files} files` : "";
+  const andFiles = files > 0 ? `, with ${count(files, "file")}` : "";
   print(`Restored from ${from}${andFiles}.${reachedText(reached?.at)}${before}${erased} ${neededKey(config)}\n`);
   // What was stored after the damage is lost.
   return reached?.problem === undefined ? 0 : 1;
@@ -179,7 +180,7 @@ async function eraseAgain(config: Config): Promise<string> {
   try {
     const { runCommand } = await import("./run-command.ts");
     const { erased } = (await runCommand(config, "person.reapply", {})) as { erased: number };
-    return ` ${erased} people who had been erased were in it, and were erased again.`;
+    return ` ${count(erased, "person who had been erased was in it, and was", "people who had been erased were in it, and were")} erased again.`;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return ` People were erased from this service, and the backup may bring them back. They could not be erased again (${why}): run ${byHand} before others use it.`;

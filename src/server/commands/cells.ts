@@ -1,9 +1,11 @@
 // Runs `berth cells`, which shows the cells of this machine, and `berth cells run N COUNT`, with which the service starts one.
-import { environment } from "../../kernel/config/config.ts";
+import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
+import { AppError, StartError } from "../../kernel/errors.ts";
 import type { CellState } from "../cells/cell-commands.ts";
+import { requireDatabase } from "../cells/existing-database.ts";
 import { loadAllSettings } from "../settings.ts";
-import { runCommand } from "./run-command.ts";
+import { askService, noServiceError } from "./run-command.ts";
 
 export async function cellsCommand([name, ...numbers]: string[], plugins: string[], asJson: boolean): Promise<number> {
   const [cell = 0, count = 0] = numbers.map(Number);
@@ -12,9 +14,22 @@ export async function cellsCommand([name, ...numbers]: string[], plugins: string
     process.stderr.write(`Usage: ${programName()} cells [--json]\n`);
     return 2;
   }
-  const states = (await runCommand(loadAllSettings(environment()), "cells.list", {})) as CellState[];
+  const states = await statesOf(loadAllSettings(environment()));
   process.stdout.write(asJson ? `${JSON.stringify(states, null, 2)}\n` : table(states));
   return 0;
+}
+
+/** Throws StartError without a service, or with one that has no cells to list. */
+async function statesOf(config: Config): Promise<CellState[]> {
+  requireDatabase(config);
+  const states = await askService(config, "cells.list").catch((error: unknown) => {
+    if (!(error instanceof AppError && error.code === "UNKNOWN_COMMAND")) throw error;
+    throw new StartError(
+      "The service has one cell, with all accounts and agents. With CELLS=2 or more it has several.",
+    );
+  });
+  if (states === undefined) throw noServiceError(config);
+  return states as CellState[];
 }
 
 /** Returns -1: the process runs until a signal, or until the service that started it ends. */

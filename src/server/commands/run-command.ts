@@ -2,6 +2,7 @@
 import { userInfo } from "node:os";
 import { clusterSettings } from "../../cluster/settings.ts";
 import type { Config } from "../../kernel/config/config.ts";
+import { programName } from "../../kernel/config/program-name.ts";
 import { AppError, StartError } from "../../kernel/errors.ts";
 import { openKernel, type RunningKernel } from "../../kernel/kernel.ts";
 import { type App, createApp } from "../app.ts";
@@ -9,7 +10,7 @@ import { requireDatabase } from "../cells/existing-database.ts";
 import { dispatch, socketPath } from "../control-socket.ts";
 
 /** A service may begin with them; all others need its database. */
-const BEGINNINGS = new Set(["user.create", "user.invite", "user.admin", "agent.import", "agent.import-preview"]);
+const BEGINNINGS = new Set(["user.create", "user.invite", "agent.import", "agent.import-preview"]);
 
 /**
  * Runs a command in the service that runs on this data folder, or without one on the database itself. The operator in the
@@ -41,12 +42,20 @@ export async function withCommands<Result>(
         );
       kernel ??= await openKernel(config);
       commands ??= createApp(kernel).commands;
+      if (!Object.hasOwn(commands, name)) throw noServiceError(config);
       return dispatch(commands, name, argsWithOperator);
     });
   } finally {
     await kernel?.close();
   }
 }
+
+/** For what only a running service knows. */
+export const noServiceError = ({ dataDir }: Pick<Config, "dataDir">) =>
+  new StartError(
+    `No service runs on ${dataDir}, and only a running one knows this. Start it first: ${programName()} serve`,
+  );
+
 /** Returns the name of this process's user; in a container, the user may have only a number. */
 export function operator(): string {
   try {

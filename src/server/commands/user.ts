@@ -1,5 +1,6 @@
 // Runs `berth user …`: manages accounts, also while the service runs.
 
+import { daysProblem } from "../../../plugins/admin/subscription-input.ts";
 import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { loadAllSettings } from "../settings.ts";
@@ -41,6 +42,9 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     flags: ["name", "admin", "password-stdin"],
     async run(send, [email], { name, admin, "password-stdin": fromStdin }) {
       const password = fromStdin ? await passwordFromStdin() : undefined;
+      // Before the command, which may make the database of a new service.
+      const { requireAccount } = await import("../../../plugins/auth/administration/account-fields.ts");
+      await requireAccount({ email: email ?? "", name: stringFlag(name), password });
       const created = await send("create", {
         email,
         name: stringFlag(name),
@@ -59,6 +63,8 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     positionals: 1,
     flags: [],
     async run(send, [email]) {
+      const { requireEmail } = await import("../../../plugins/auth/email.ts");
+      requireEmail(email ?? "");
       const { email: address, link } = await send<Record<string, string>>("invite", { email });
       return `The owner of ${address} signs up here, once, within a week:\n${link}\n`;
     },
@@ -69,8 +75,8 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     positionals: 2,
     flags: ["days"],
     async run(send, [email, plan], { days }) {
-      if (days !== undefined && !/^[1-9]\d{0,4}$/.test(String(days)))
-        throw new UsageError(`--days takes a whole number of at least 1, such as 30, not "${days}".`);
+      const problem = days === undefined ? undefined : daysProblem(String(days));
+      if (problem !== undefined) throw new UsageError(problem);
       const granted = await send<Record<string, string>>("grant", { email, plan, days: stringFlag(days) });
       return `${granted.email} has the plan ${granted.plan} until ${granted.currentPeriodEnd}.\n`;
     },
@@ -92,7 +98,11 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     flags: ["query", "json"],
     async run(send, _, { query, json }) {
       const users = await listAllUsers(send, stringFlag(query));
-      return json ? `${JSON.stringify(users, null, 2)}\n` : table(users);
+      if (json) return `${JSON.stringify(users, null, 2)}\n`;
+      if (users.length > 0) return table(users);
+      return query === undefined
+        ? `There are no accounts yet. Make the first one: ${programName()} user create EMAIL --admin\n`
+        : `No account has "${query}" in its address or name.\n`;
     },
   },
   disable: {
@@ -198,7 +208,6 @@ async function listAllUsers(send: SendCommand, query: string | undefined): Promi
 }
 
 function table(users: readonly UserSummary[]): string {
-  if (users.length === 0) return "There is no such account.\n";
   const rows = users.map(({ email, name, plan, subscription, createdAt, ...user }) => [
     email,
     name,

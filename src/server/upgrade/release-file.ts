@@ -36,11 +36,17 @@ export async function getProgram(
   return hash.digest("hex");
 }
 
+/** Throws StartError unless the source is a file, or an address, which is not asked. */
+export function requireFile(source: string): void {
+  if (isAddress(source)) return;
+  const found = statSync(source, { throwIfNoEntry: false });
+  if (!found) throw new StartError(`There is no file ${source}. Name the new program.`);
+  if (!found.isFile()) throw new StartError(`${source} is no file. Name the new program.`);
+}
+
 async function open(source: string): Promise<{ stream: Readable; total: number | undefined }> {
   if (!isAddress(source)) {
-    const found = statSync(source, { throwIfNoEntry: false });
-    if (!found) throw new StartError(`There is no file ${source}.`);
-    if (!found.isFile()) throw new StartError(`${source} is no file. Name the new program.`);
+    requireFile(source);
     return { stream: createReadStream(source), total: Bun.file(source).size };
   }
   const response = await fetch(source).catch((error: Error) => {

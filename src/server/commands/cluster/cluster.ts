@@ -1,5 +1,7 @@
 // Runs `berth cluster …`: shows a cluster, and tells its nodes what operators want.
+
 import { writeSync } from "node:fs";
+import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import type { CheckReport } from "../../../cluster/check/check.ts";
 import type { Engine } from "../../../cluster/engine.ts";
 import { COUNT_KEY } from "../../../cluster/ownership/cell-table.ts";
@@ -49,7 +51,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       const { joinCluster } = await import("../../cluster/join.ts");
       const { cells, snapshotBytes, files } = await joinCluster(config, engine, replace === true);
       const what = cells === 1 ? "database" : `${cells} cells`;
-      return `The cluster has this machine's ${what} now (${megabytes(snapshotBytes)} compressed, and ${files} files). Start the service here, then the other machines with an empty DATA_DIR.\n`;
+      return `The cluster has this machine's ${what} now (${megabytes(snapshotBytes)} compressed, and ${count(files, "file")}). Start the service here, then the other machines with an empty DATA_DIR.\n`;
     },
   },
   leave: {
@@ -64,11 +66,11 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     summary: "show how many cells there are, or make it N: new accounts go to the new ones",
     arguments: [0, 1],
     async run({ engine }, [wanted]) {
-      const count = await countCells(engine);
-      if (wanted === undefined) return `The cluster has ${count === 1 ? "one cell" : `${count} cells`}.\n`;
+      const have = await countCells(engine);
+      if (wanted === undefined) return `The cluster has ${have === 1 ? "one cell" : `${have} cells`}.\n`;
       const next = /^[1-9]\d*$/.test(wanted) ? Number(wanted) : 0;
       if (next < 1) throw new StartError(`${wanted} is no number of cells.`);
-      if (next < count) throw new StartError(`The cluster has ${count} cells already; cells can't be taken away.`);
+      if (next < have) throw new StartError(`The cluster has ${have} cells already; cells can't be taken away.`);
       // Each has a process on two machines, and can't be taken away: a slip of the hand would be for ever.
       const machines = (await readStatus(engine)).nodes.filter(({ lease }) => lease === "ok").length;
       const most = Math.min(MAX_CELLS, machines * CELLS_OF_MACHINE);
@@ -82,7 +84,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
         ({ cells }) => cells.length === next && cells.every(({ state }) => state === "ok" || state === "no standby"),
       );
       if (cells.length < next) return `The new cells are still on their way. See: ${programName()} cluster status\n`;
-      return `The cluster has ${next} cells. Accounts stay where they are; new ones go to the cells with the fewest.\n`;
+      return `The cluster has ${count(next, "cell")}. Accounts stay where they are; new ones go to the cells with the fewest.\n`;
     },
   },
   check: {
@@ -185,9 +187,9 @@ async function countCells(engine: Engine): Promise<number> {
 }
 
 async function requireCell(engine: Engine, cell: string): Promise<void> {
-  const count = await countCells(engine);
-  if (/^\d+$/.test(cell) && Number(cell) < count) return;
-  const all = count === 1 ? "the cell 0" : `the cells 0 to ${count - 1}`;
+  const have = await countCells(engine);
+  if (/^\d+$/.test(cell) && Number(cell) < have) return;
+  const all = have === 1 ? "the cell 0" : `the cells 0 to ${have - 1}`;
   throw new StartError(`There is no cell ${cell}: this cluster has ${all}.`);
 }
 

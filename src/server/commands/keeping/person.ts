@@ -1,6 +1,7 @@
 // Runs `berth person`: a copy of all of somebody's data, their erasure with a receipt, and the check of a receipt.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import type { Receipt } from "../../../../plugins/privacy/index.ts";
 import { environment } from "../../../kernel/config/config.ts";
 import { programName } from "../../../kernel/config/program-name.ts";
@@ -94,7 +95,9 @@ async function exportData(who: Who, out: string | undefined): Promise<number> {
   );
   for (const one of files) {
     const { file, bytes, files } = one as { file: string; bytes: number; files: number };
-    process.stdout.write(`${file}: ${files} files, ${bytes} bytes. It holds personal data; only you can read it.\n`);
+    process.stdout.write(
+      `${file}: ${count(files, "file")}, ${bytes} bytes. It holds personal data; only you can read it.\n`,
+    );
   }
   return 0;
 }
@@ -117,7 +120,7 @@ async function erase(who: Who, { yes, out }: PersonFlags): Promise<number> {
   const before = receipts.every(({ endedAt }) => endedAt < startedAt) ? receipts[0]?.endedAt : undefined;
   process.stderr.write(
     before === undefined
-      ? `${rows} rows and files were deleted. The receipt says what remains, and why.\n`
+      ? `${count(rows, "row or file was", "rows and files were")} deleted. The receipt says what remains, and why.\n`
       : `This person was erased on ${before}, and nothing of them has come since. This is the receipt of then.\n`,
   );
   return isWritten ? 0 : 1;
@@ -162,6 +165,8 @@ function readReceipt(file: string): string {
 async function reapply(): Promise<number> {
   const results = (await inCells({}, (send) => send("person.reapply", {}))) as { listed: number; erased: number }[];
   const [listed, erased] = [results[0]?.listed ?? 0, results.reduce((sum, one) => sum + one.erased, 0)];
-  process.stdout.write(`${listed} people were erased so far; ${erased} of them were there again, and are erased.\n`);
+  process.stdout.write(
+    `${count(listed, "person was", "people were")} erased so far; ${count(erased, "was there again, and is", "of them were there again, and are")} erased.\n`,
+  );
   return 0;
 }

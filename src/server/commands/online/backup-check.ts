@@ -30,7 +30,7 @@ export async function checkBackups(config: Pick<Config, "of" | "database">): Pro
       return { level: "broken", text, action: ACTION };
     }
     const days = Math.floor((Date.now() - newest.createdAt) / DAY);
-    const text = `Backups: the newest is ${days === 0 ? "from today" : `${days} days old`}, and can be opened.`;
+    const text = `Backups: the newest is ${["from today", "from yesterday"][days] ?? `${days} days old`}, and can be opened.`;
     const isOld = Date.now() - newest.createdAt > BACKUP_AGE;
     return isOld ? { level: "warning", text, action: ACTION } : { level: "good", text };
   } catch (error) {

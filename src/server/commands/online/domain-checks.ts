@@ -1,7 +1,9 @@
 // Checks the names under which the service is reached: their addresses, the certificate, and that Berth answers there.
+
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
+import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import { type Config, isLoopbackHost } from "../../../kernel/config/config.ts";
 import { DAY, SECOND } from "../../../kernel/util/time.ts";
 import { type CheckResult, reasonOf } from "./check.ts";
@@ -64,9 +66,9 @@ async function checkCertificate(baseUrl: string, host: string): Promise<CheckRes
     }
     if (days < RENEWAL_DAYS) {
       const level = days < 3 ? "broken" : "warning";
-      return { level, text: `Domains: the certificate of ${host} ends in ${days} days.`, action };
+      return { level, text: `Domains: the certificate of ${host} ends in ${count(days, "day")}.`, action };
     }
-    return { level: "good", text: `Domains: the certificate of ${host} is valid for ${days} more days.` };
+    return { level: "good", text: `Domains: the certificate of ${host} is valid for ${count(days, "more day")}.` };
   } catch (error) {
     const action = "Check that the proxy runs, and that its port is open.";
     return { level: "broken", text: `Domains: no TLS connection to ${host}:${port}: ${reasonOf(error)}.`, action };

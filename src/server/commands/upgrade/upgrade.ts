@@ -5,7 +5,7 @@ import { StartError } from "../../../kernel/errors.ts";
 import type { ProcessState } from "../../handover/restarts.ts";
 import { loadAllSettings } from "../../settings.ts";
 import { newOf, switchPrograms, writeRecord } from "../../upgrade/record.ts";
-import { builtInKey, getProgram, requireSigned, requireSumIfListed } from "../../upgrade/release-file.ts";
+import { builtInKey, getProgram, requireFile, requireSigned, requireSumIfListed } from "../../upgrade/release-file.ts";
 import { UsageError } from "../options.ts";
 import { askService } from "../run-command.ts";
 import { noteForStart } from "../security/operator-note.ts";
@@ -25,6 +25,7 @@ export interface UpgradeOptions {
 export async function upgradeCommand(options: UpgradeOptions): Promise<number> {
   requireSoundOptions(options);
   const keyText = options.keyFile === undefined ? undefined : readKeyFile(options.keyFile);
+  if (options.source !== undefined) requireFile(options.source);
   const config = loadAllSettings(environment());
   const service = (await askService(config, "process.state")) as ProcessState | undefined;
   const file = service?.file ?? process.execPath;

@@ -10,7 +10,7 @@ import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { MoreButton } from "../../../parts/more-button.tsx";
 import { Section } from "../../../parts/page.tsx";
-import { PlatformIcon } from "../../../parts/platform.tsx";
+import { PlatformIcon, platformName } from "../../../parts/platform.tsx";
 import { Rows } from "../../../parts/rows.tsx";
 import { SearchField } from "../../../parts/search-field.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
@@ -65,7 +65,10 @@ export function People() {
                   <p className="truncate font-medium">
                     <bdi>{nameOf(person)}</bdi>
                   </p>
-                  {person.name && <p className="truncate text-soft text-sm">{person.id}</p>}
+                  <p className="truncate text-soft text-sm">
+                    {platformName(person.channel)}
+                    {person.name && ` · ${person.id}`}
+                  </p>
                 </div>
               </div>
               <span className="text-soft">{tn("{n} message", "{n} messages", person.messages)}</span>
