@@ -27,7 +27,7 @@ export function createServices({ database, dir }: TestDatabase, role: "all" | "b
   const events = createEvents({ database, log });
   const vault = createVault({ key: env.SECRET_KEY });
   const keyRotation = createKeyRotation({ database, vault, log });
-  const audit = createAudit({ database, vault, keyRotation, log, marks: createMarks(0) });
+  const audit = createAudit({ database, vault, keyRotation, log, marks: createMarks(0), isAlone: true });
   const agents = createAgentStore({ database, events, config, audit, hooks });
   const logs = createLogStore({ database, log, hooks });
   const configs = createConfigStore({ database, config, events, log: silent, audit, hooks, logs });

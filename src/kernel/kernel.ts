@@ -16,7 +16,7 @@ import { createIdempotency } from "./http/idempotency.ts";
 import { registerJobMetrics } from "./jobs/job-metrics.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createMailer, QUEUED_MAILS } from "./mail/mailer.ts";
-import type { Kernel } from "./plugin.ts";
+import { type Kernel, ownsDatabase } from "./plugin.ts";
 import { createRetention } from "./retention/retention.ts";
 import { retentionSettings } from "./retention/settings.ts";
 import { createKeyRotation, noteKeyStatement } from "./security/key-rotation.ts";
@@ -104,6 +104,15 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
     opened.push(mail);
     const keyRotation = createKeyRotation({ database, vault, log });
     keyRotation.registerColumn(QUEUED_MAILS);
+    const audit = createAudit({
+      database,
+      vault,
+      keyRotation,
+      log,
+      marks,
+      isAlone: ownsDatabase({ config, database }),
+    });
+    opened.push(audit);
     return {
       config,
       log,
@@ -126,7 +135,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       ),
       files: seams.files,
       marks,
-      audit: createAudit({ database, vault, keyRotation, log, marks }),
+      audit,
       cells,
       close,
     };

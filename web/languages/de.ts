@@ -2693,6 +2693,7 @@ export const translation = {
     "Put a backup in place": "Sicherung eingespielt",
     "Erased a person’s data": "Daten einer Person gelöscht",
     "Wrote a copy of a person’s data": "Kopie der Daten einer Person geschrieben",
+    "Found unsealed entries": "Unversiegelte Einträge gefunden",
     "Deleted old data": "Alte Daten gelöscht",
     "Made the database’s file smaller": "Datei der Datenbank verkleinert",
     "Restarted the service": "Dienst neu gestartet",

@@ -1,5 +1,5 @@
 // The audit log: entries can't be changed, are deleted after two years only, and are chained by hash, so tampering shows.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { UNMARKED } from "../cells/marks.ts";
 import { guard, type Statement } from "../database/database.ts";
@@ -12,6 +12,8 @@ import { runForRequest } from "./current-actor.ts";
 
 interface World extends TestDatabase {
   audit: Audit;
+  /** The audit log as the next process opens it. */
+  reopen(): Audit;
   run(sql: string): Promise<unknown>;
   numbers(): Promise<number[]>;
 }
@@ -20,10 +22,14 @@ async function world(): Promise<World> {
   const storage = await fileDatabase();
   const { database } = storage;
   const vault = createVault({ key: "the key of these tests" });
-  const keyRotation = createKeyRotation({ database, vault, log: silent });
+  const open = () => {
+    const keyRotation = createKeyRotation({ database, vault, log: silent });
+    return createAudit({ database, vault, keyRotation, log: silent, marks: UNMARKED, isAlone: true });
+  };
   return {
     ...storage,
-    audit: createAudit({ database, vault, keyRotation, log: silent, marks: UNMARKED }),
+    audit: open(),
+    reopen: open,
     run: (sql) => database.write([{ sql, args: [] }]),
     numbers: async () =>
       (await database.read("SELECT seq FROM audit_seals ORDER BY seq")).rows.map(({ seq }) => Number(seq)),
@@ -261,5 +267,80 @@ describe("prune", () => {
     } finally {
       await here.remove();
     }
+  });
+});
+
+describe("entries that no process has sealed", () => {
+  let here: World;
+  beforeEach(async () => {
+    here = await world();
+    await here.audit.start();
+    for (const action of ["user.enable", "user.disable"])
+      await here.database.write([here.audit.record({ action, target })]);
+    await here.audit.stop();
+    await here.audit.close();
+  });
+  afterEach(() => here.remove());
+  const forge = () => here.database.write([entryAt("user.promote", Date.now())]);
+  const lateEntries = async () =>
+    (await here.database.read("SELECT details FROM audit_log WHERE action = 'audit.sealed-late' ORDER BY id")).rows.map(
+      ({ details }) => JSON.parse(String(details)),
+    );
+
+  test("a process seals its own before it ends, and its next start has nothing to note", async () => {
+    expect(await here.reopen().verify()).toMatchObject({ ok: true, entries: 2, late: [], breaks: [] });
+    const command = here.reopen();
+    await here.database.write([command.record({ action: "user.enable", target })]);
+    await command.close();
+    const service = here.reopen();
+    const early = service.record({ action: "user.promote", target });
+    await here.database.write([early]);
+    await service.start();
+    await service.close();
+    expect(await here.reopen().verify()).toMatchObject({ ok: true, entries: 4, late: [] });
+  });
+
+  test("of somebody else are named, and are not as Berth leaves the log", async () => {
+    await forge();
+    const report = await here.reopen().verify();
+    expect(report).toMatchObject({ ok: false, entries: 2, breaks: [], waiting: { entries: 1, first: 3, last: 3 } });
+    expect(Date.now() - (report.waiting?.since ?? 0)).toBeLessThan(60_000);
+  });
+
+  test("are sealed by a start with an entry that names them, which is sealed, too", async () => {
+    await forge();
+    const service = here.reopen();
+    await service.start();
+    await service.close();
+    expect(await here.reopen().verify()).toMatchObject({
+      ...{ ok: true, entries: 4, breaks: [] },
+      late: [{ entries: 1, first: 3, last: 3 }],
+    });
+    expect(await lateEntries()).toMatchObject([{ entries: 1, first: 3, last: 3, since: expect.any(String) }]);
+    const next = here.reopen();
+    await next.start();
+    await next.close();
+    expect(await lateEntries()).toHaveLength(1);
+  });
+
+  test("are noted by a command, too, that seals its own after them", async () => {
+    await forge();
+    const command = here.reopen();
+    await here.database.write([command.record({ action: "data.prune", target })]);
+    await command.close();
+    expect(await here.reopen().verify()).toMatchObject({
+      ok: true,
+      entries: 5,
+      late: [{ entries: 1, first: 3, last: 3 }],
+    });
+  });
+
+  test("are noted at the beginning of a chain, too, so that one made anew does not hide it", async () => {
+    await here.run("DELETE FROM audit_chain");
+    await here.run("UPDATE audit_seals SET mac = NULL");
+    const service = here.reopen();
+    await service.start();
+    await service.close();
+    expect(await here.reopen().verify()).toMatchObject({ ok: true, late: [{ entries: 2, first: 1, last: 2 }] });
   });
 });

@@ -37,9 +37,14 @@ export interface Audit {
   recorderFor(actor: Actor): (change: AuditedAccountChange) => Statement;
   /** Runs work whose changes are this actor's. */
   as<T>(actor: Actor, work: () => T): T;
-  /** Seals what a kill has left unsealed, and from now on every entry right after its commit. Where the backend runs. */
+  /**
+   * Seals what a kill has left unsealed, with an entry that says so, and from now on every entry right after its commit. Where the
+   * backend runs.
+   */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Seals what this process has written, also if it never was the service. Before the database is closed. */
+  close(): Promise<void>;
   /** Seals all entries that wait for it. Only one process may. */
   seal(): Promise<void>;
   /** The listener is called after entries were sealed. */
@@ -58,12 +63,17 @@ interface Deps {
   keyRotation: KeyRotation;
   log: Log;
   marks: Marks;
+  /** Whether this process alone writes the database. Otherwise entries of others wait for the one that seals them. */
+  isAlone: boolean;
 }
 
-export function createAudit({ database, vault, keyRotation, log, marks }: Deps): Audit {
+export function createAudit({ database, vault, keyRotation, log, marks, isAlone }: Deps): Audit {
   const { drizzle } = database;
   const listeners: (() => void)[] = [];
+  /** Entries of this process from before the start, or of a command. What else is unsealed then may be somebody else's. */
+  const own = new Set<string>();
   let isStarted = false;
+  let wasStarted = false;
   let isScheduled = false;
   let retry: Timer | undefined;
   keyRotation.registerColumn({
@@ -117,8 +127,27 @@ export function createAudit({ database, vault, keyRotation, log, marks }: Deps):
       address: actor.address,
       requestId: actor.requestId,
     };
+    if (isAlone && !isStarted) own.add(row.id);
     return { ...statement(drizzle.insert(auditLog).values(row)), after: sealSoon };
   }
+
+  /** Notes which entries this process did not write, before they are sealed. */
+  async function noteLate(): Promise<void> {
+    const { findUnsealed, SEALED_LATE } = await import("./unsealed.ts");
+    const found = await findUnsealed(database, own);
+    if (!found) return;
+    const { entries, first, last, since } = found;
+    const target = { kind: "audit", id: first === last ? `${first}` : `${first}-${last}`, name: "" };
+    const details = { entries, first, last, since: new Date(since).toISOString() };
+    await database.write([statementFor(currentActor(), { action: SEALED_LATE, target, details })]);
+  }
+
+  const isAnyUnsealed = async () => {
+    const { rows } = await database.read(
+      "SELECT 1 FROM audit_seals WHERE seq > coalesce((SELECT head_seq FROM audit_chain), 0) LIMIT 1",
+    );
+    return rows.length > 0;
+  };
 
   return {
     record: (change) => statementFor(currentActor(), change),
@@ -131,18 +160,36 @@ export function createAudit({ database, vault, keyRotation, log, marks }: Deps):
     seal,
     onSealed: (listener) => void listeners.push(listener),
     async start() {
+      const isAny = await isAnyUnsealed();
+      if (isAny && isAlone) await noteLate();
       isStarted = true;
-      const { rows } = await database.read("SELECT 1 FROM audit_seals WHERE mac IS NULL LIMIT 1");
-      if (rows.length > 0) sealSoon();
+      wasStarted = true;
+      if (isAny || own.size > 0) sealSoon();
+      own.clear();
     },
     async stop() {
       isStarted = false;
       clearTimeout(retry);
       await (await chain)?.idle();
     },
+    async close() {
+      if (!isAlone || !(wasStarted || own.size > 0)) return;
+      try {
+        if (!(await isAnyUnsealed())) return;
+        if (!wasStarted) await noteLate();
+        await seal();
+      } catch (error) {
+        log.warn("entries of the audit log could not be sealed; the next start does, and notes it", { error });
+      }
+    },
     async verify(noted) {
-      const [{ openKey }, { verifyChain }] = await Promise.all([loadChain(), import("./verify.ts")]);
-      return verifyChain(database, await openKey(), noted);
+      const [{ openKey }, { verifyChain }, { withUnsealed }] = await Promise.all([
+        loadChain(),
+        import("./verify.ts"),
+        import("./unsealed.ts"),
+      ]);
+      const report = await verifyChain(database, await openKey(), noted);
+      return withUnsealed(database, report, { own, isSealedByAnother: isStarted || !isAlone });
     },
     deleteBatch: async (before, limit) => (await loadChain()).prune(before, AUDIT_KEPT_MS, limit),
   };

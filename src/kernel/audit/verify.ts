@@ -1,6 +1,7 @@
 // Checks the chain of the audit log, entry by entry, and says where it breaks.
 import type { Database } from "../database/database.ts";
 import { type ChainKey, type Head, hashOf, NUMBERED_ENTRIES, readState, signatureOf } from "./chain.ts";
+import type { SealedLate, Unsealed } from "./unsealed.ts";
 
 export type { Head } from "./chain.ts";
 
@@ -23,7 +24,14 @@ export interface ChainReport {
   head: Head;
   /** The first breaks; more are not listed. */
   breaks: ChainBreak[];
+  /** Entries that a start found unsealed, so that somebody else may have written them; oldest first. */
+  late: SealedLate[];
+  /** Entries that wait to be sealed, which were not checked. */
+  waiting?: Unsealed;
 }
+
+/** What the chain itself shows. */
+type Checked = Omit<ChainReport, "late" | "waiting">;
 
 const CHUNK = 500;
 const MAX_BREAKS = 50;
@@ -32,7 +40,7 @@ export async function verifyChain(
   database: Pick<Database, "read">,
   key: ChainKey | undefined,
   noted: Head | undefined,
-): Promise<ChainReport> {
+): Promise<Checked> {
   const breaks: ChainBreak[] = [];
   const report = (seq: number, problem: string) => {
     if (breaks.length < MAX_BREAKS) breaks.push({ seq, problem });

@@ -38,6 +38,7 @@ export const ACTIONS: Readonly<Record<string, Text>> = {
   "user.payment-returned": text("Got a payment back"),
   "person.erase": text("Erased a person’s data"),
   "person.export": text("Wrote a copy of a person’s data"),
+  "audit.sealed-late": text("Found unsealed entries"),
   "data.prune": text("Deleted old data"),
   "data.compact": text("Made the database’s file smaller"),
   "service.restart": text("Restarted the service"),
