@@ -1,8 +1,14 @@
 // The arguments of the commands of backups.
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formOf, parseMoment } from "./backup.ts";
+import { ERASURES_FILE } from "../../../plugins/privacy/settings.ts";
+import { temporaryDir } from "../../../tests/support/process.ts";
+import { loadConfig } from "../../kernel/config/config.ts";
+import { openKernel } from "../../kernel/kernel.ts";
+import { allSettings } from "../settings.ts";
+import { eraseAgain, formOf, parseMoment } from "./backup.ts";
 
 const now = Date.parse("2026-11-26T22:56:00Z");
 
@@ -42,4 +48,20 @@ test.each([
   ["missing-folder/all.tar.gz", /no folder \S+missing-folder\. Make it/],
 ])("backup %s is refused", (file, says) => {
   expect(() => formOf(file)).toThrow(says);
+});
+
+test("without the key of the backup, who was erased may be back, and the restore has a problem", async () => {
+  const dir = temporaryDir();
+  afterAll(dir.remove);
+  const env = { DATA_DIR: dir.path, LOG_LEVEL: "error" };
+  const config = loadConfig(env, { cwd: dir.path, dotenv: false, settings: allSettings });
+  await (await openKernel(config)).close();
+  expect(await eraseAgain(config)).toEqual({ erased: "" });
+  writeFileSync(join(dir.path, ERASURES_FILE), "");
+  rmSync(join(dir.path, "secret.key"));
+  const { erased, problem } = await eraseAgain(config);
+  expect(erased).toBe("");
+  expect(problem).toMatch(
+    /^WARNING: People were erased .* could not be erased again: .*secret\.key is missing.* person reapply before you start the service\.$/,
+  );
 });

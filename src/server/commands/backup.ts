@@ -10,6 +10,7 @@ import { clusterSettings } from "../../cluster/settings.ts";
 import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { StartError } from "../../kernel/errors.ts";
+import { withFullStop } from "../../kernel/util/text/full-stop.ts";
 import { MINUTE } from "../../kernel/util/time.ts";
 import type { BackupMessage } from "../backups/backup-process.ts";
 import { restorableMoments } from "../backups/continuous/restore/moments.ts";
@@ -131,12 +132,13 @@ export async function restoreCommand(
   await note(config, "backup.restore", from, { files, kept });
   if (reached?.problem !== undefined) process.stderr.write(`${reached.problem}\n`);
   if (at !== undefined) process.stderr.write(distanceText(at, reached?.at ?? timeOfBackup(basename(from))));
-  const erased = await eraseAgain(config);
+  const { erased, problem, needsService } = await eraseAgain(config);
   const before = kept.length > 0 ? ` What was there before is kept as ${kept.join(", ")}.` : "";
   const andFiles = files > 0 ? `, with ${count(files, "file")}` : "";
   print(`Restored from ${from}${andFiles}.${reachedText(reached?.at)}${before}${erased} ${neededKey(config)}\n`);
-  // What was stored after the damage is lost.
-  return reached?.problem === undefined ? 0 : 1;
+  if (problem !== undefined) process.stderr.write(`${problem}\n`);
+  // What was stored after the damage is lost, or people who were erased are back: a script must not go on to a start.
+  return reached?.problem === undefined && (problem === undefined || needsService) ? 0 : 1;
 }
 
 /** Throws UsageError. Other forms than ISO 8601 with a zone would be read as another time than is meant. */
@@ -165,25 +167,43 @@ function distanceText(wanted: number, reached: number): string {
 function neededKey(config: Config): string {
   const needed = `The start needs the key that the backup was made with: ${keyName(config)}`;
   if (config.secretKey || existsSync(join(config.dataDir, "secret.key"))) return `${needed}.`;
-  return `${needed}, which is not there. Put it there before the start, or set SECRET_KEY; a start without it makes a new key, which opens no secret of the backup.`;
+  return `${needed}, which is not there. Put it there, or set SECRET_KEY: a start without it is refused.`;
 }
 
 const reachedText = (at: number | undefined) =>
   at === undefined ? "" : ` With the continuous copy, it is as it was at ${new Date(at).toISOString()}.`;
 
+interface ErasedAgain {
+  /** Begins with a space, if it says anything. */
+  erased: string;
+  /** Who was erased may be back. */
+  problem?: string;
+  /** Only the running service can end the problem. */
+  needsService?: true;
+}
+
 /** Whom the service was asked to forget may be in the backup. Their hashes lie beside the database, and were not replaced. */
-async function eraseAgain(config: Config): Promise<string> {
-  if (!cellsOf(config).some((cell) => existsSync(join(cellDataDir(config, cell), ERASURES_FILE)))) return "";
+export async function eraseAgain(config: Config): Promise<ErasedAgain> {
+  if (!cellsOf(config).some((cell) => existsSync(join(cellDataDir(config, cell), ERASURES_FILE)))) return { erased: "" };
   const byHand = `${programName()} person reapply`;
+  const back = "WARNING: People were erased from this service, and the backup may have brought them back.";
   if (cellsOf(config).length > 1)
-    return ` People were erased from this service, and the backup may bring them back: start it, then run ${byHand}.`;
+    return {
+      erased: "",
+      problem: `${back} Start the service, then run ${byHand} before others use it.`,
+      needsService: true,
+    };
   try {
     const { runCommand } = await import("./run-command.ts");
     const { erased } = (await runCommand(config, "person.reapply", {})) as { erased: number };
-    return ` ${count(erased, "person who had been erased was in it, and was", "people who had been erased were in it, and were")} erased again.`;
+    const again = count(erased, "person who had been erased was in it, and was", "people who had been erased were in it, and were");
+    return { erased: ` ${again} erased again.` };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return ` People were erased from this service, and the backup may bring them back. They could not be erased again (${why}): run ${byHand} before others use it.`;
+    const why = withFullStop(error instanceof Error ? error.message : String(error));
+    return {
+      erased: "",
+      problem: `${back} They could not be erased again: ${why} Remove the reason, then run ${byHand} before you start the service.`,
+    };
   }
 }
 
