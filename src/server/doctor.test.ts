@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { type Environment, inspectConfig } from "../kernel/config/config.ts";
 import { openConnection } from "../kernel/database/connection.ts";
 import { createVault } from "../kernel/security/vault.ts";
-import { scheduleFindings } from "./backups/backup-report.ts";
-import { doctorReport } from "./doctor.ts";
+import { backupReport, scheduleFindings } from "./backups/backup-report.ts";
+import { doctorReport, verdictOf } from "./doctor.ts";
 import { allSettings } from "./settings.ts";
 
 /** Those that repeat others are shown only where they are set. */
@@ -36,7 +36,8 @@ test("only what is set is shown, unless all is asked for", () => {
 test("an empty environment is valid, and every variable can be shown", () => {
   const { text, exitCode } = report({}, false, { all: true });
   expect(exitCode).toBe(0);
-  expect(text).toContain("Nothing is wrong.");
+  expect(text).not.toContain("wrong");
+  expect(verdictOf(text)).toMatch(/^Nothing prevents a start, but see the \d+ warnings? above\.$/);
   expect(text).toContain("the demo model, answers");
   // The first column marks a finding, such as a port that another program uses.
   for (const name of variableNames) expect(text).toMatch(new RegExp(`^. ${name} `, "m"));
@@ -169,7 +170,7 @@ describe("the root key of an existing database", () => {
     expect(doctor({ SECRET_KEY: key }).exitCode).toBe(0);
     expect(doctor({ ...next, SECRET_KEY_PREVIOUS: key }).exitCode).toBe(0);
     writeFileSync(path, `${key}\n`, { mode: 0o600 });
-    expect(doctor()).toMatchObject({ exitCode: 0, text: expect.stringContaining("Nothing is wrong.") });
+    expect(doctor()).toMatchObject({ exitCode: 0, text: expect.not.stringContaining("✗") });
   });
 
   test("is not asked for while there is no database", () => {
@@ -187,6 +188,43 @@ test("a folder of backups that can't be written is reported", () => {
     expect(exitCode).toBe(0);
   }
   expect(report({ BACKUP_TO: "backups/of/berth" }).text).not.toContain("! BACKUP_TO");
+});
+
+test("an identity file of backups that can't be used is reported", () => {
+  const env = { BACKUP_ENCRYPT_TO: `age1${"q".repeat(58)}`, BACKUP_IDENTITY_FILE: "gone.txt" };
+  expect(report(env)).toMatchObject({ exitCode: 0 });
+  expect(report(env).text).toContain(
+    `! BACKUP_IDENTITY_FILE: The identity ${join(folder, "gone.txt")} can't be read. Give the file that age-keygen has written. Until then, each backup fails.`,
+  );
+  writeFileSync(join(folder, "identity.txt"), "AGE-SECRET-KEY-1\n");
+  expect(report({ ...env, BACKUP_IDENTITY_FILE: "identity.txt" }).text).not.toContain("! BACKUP_IDENTITY_FILE");
+});
+
+test("a backup that failed is named with its reason, and not the lack of a schedule", async () => {
+  const dir = join(folder, "failed");
+  mkdirSync(dir);
+  const connection = openConnection(join(dir, "berth.db"));
+  connection.run(
+    "CREATE TABLE backup_runs (started_at INTEGER, ended_at INTEGER, name TEXT, bytes INTEGER, error TEXT)",
+  );
+  connection.run("INSERT INTO backup_runs VALUES (1, 1764000000000, 'x', NULL, 'The folder is full')");
+  connection.close();
+  const said = async (env: Environment) => {
+    const settings = { settings: allSettings, dotenv: false, cwd: folder } as const;
+    const { config } = inspectConfig({ DATA_DIR: dir, ...env }, settings);
+    return config ? backupReport(config) : "";
+  };
+  const failure = "! The last backup failed at 2025-11-24T16:00:00.000Z: The folder is full.";
+  expect(await said({ BACKUP_SCHEDULE: "0 3 * * *" })).toStartWith(`${failure} There is none at ${dir}`);
+  expect(await said({})).toStartWith(failure);
+  expect(await said({ DATA_DIR: join(folder, "new") })).toBe("");
+});
+
+test("the last line is true of all lines before it", () => {
+  expect(verdictOf("PORT  environment  4000\n✓ Mail: x\n")).toBe("Nothing is wrong.");
+  expect(verdictOf("! One.\n  → Do it.\n")).toBe("Nothing prevents a start, but see the 1 warning above.");
+  expect(verdictOf("! One.\n! Two.\n")).toBe("Nothing prevents a start, but see the 2 warnings above.");
+  expect(verdictOf("! One.\n✗ Mail: x\n")).toBe("1 wrong: see the line with ✗ above.");
 });
 
 test("keys that admins stored in the database are named by their end", () => {

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { budgetSettings, type ProviderSection, providerSettings } from "../../plugins/ai/settings.ts";
+import { count } from "../../plugins/fleet/reports/problems/problem.ts";
 import { streamSettings } from "../../plugins/streams/settings.ts";
 import {
   type Config,
@@ -34,7 +35,7 @@ export interface DoctorOptions extends Omit<ReadOptions, "cwd"> {
 }
 
 export interface DoctorReport {
-  /** Lines for a terminal; secrets are masked. */
+  /** Lines for a terminal; secrets are masked. The last one says how many errors there are; without any, see `verdictOf`. */
   text: string;
   /** 1 if a problem would prevent the start; 0 for warnings only. */
   exitCode: 0 | 1;
@@ -86,9 +87,17 @@ export function doctorReport(
       ? []
       : ["! No AI provider is set up: a local Ollama, or else the demo model, answers."]),
     ...(config && (hasPaidProvider || stored.some(({ hasKey }) => hasKey)) ? [describeFreeUse(config)] : []),
-    errors.length > 0 ? `${errors.length} wrong: the start would be refused.` : "Nothing is wrong.",
+    ...(errors.length > 0 ? [`${errors.length} wrong: the start would be refused.`] : []),
   ];
   return { text: `${sections.join("\n")}\n`, exitCode: errors.length > 0 ? 1 : 0 };
+}
+
+/** The last line of `berth doctor`, after all that it has printed. */
+export function verdictOf(printed: string): string {
+  const [wrong, warnings] = [/^✗ /gm, /^! /gm].map((sign) => printed.match(sign)?.length ?? 0);
+  if (wrong) return `${wrong} wrong: see the ${wrong === 1 ? "line" : "lines"} with ✗ above.`;
+  if (warnings) return `Nothing prevents a start, but see the ${count(warnings, "warning")} above.`;
+  return "Nothing is wrong.";
 }
 
 /** Of settings that are sound each by itself. */

@@ -4068,6 +4068,8 @@ export const translation = {
         "ist ohne BACKUP_SCHEDULE gesetzt und wirkt deshalb nur nach einer Sicherung von Hand.",
       "lets people in by a mail to their address, and SMTP_URL is not set: mails become files in DATA_DIR/outbox. Until then only those get in whose address a sign-in provider vouches for.":
         "lässt Menschen über eine Mail an ihre Adresse herein, und SMTP_URL ist nicht gesetzt: Mails werden zu Dateien in DATA_DIR/outbox. Solange kommen nur jene herein, für deren Adresse ein Anmeldedienst bürgt.",
+      "is used by ROLE=web alone to find the backend. Here it only names an origin that the backend trusts.":
+        "wird nur mit ROLE=web verwendet, um das Backend zu finden. Hier nennt es nur eine Herkunft, der das Backend traut.",
       "sells nothing: give plans a `stripePrice` in PLANS_FILE, or set CREDIT_PRICE.":
         "verkauft nichts: Gib Tarifen in PLANS_FILE einen `stripePrice`, oder setz CREDIT_PRICE.",
       "has no effect, since no plan of PLANS_FILE has `overageUsdPerMonth`.":

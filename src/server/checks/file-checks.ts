@@ -6,6 +6,8 @@ import { backupSettings } from "../../../plugins/fleet/settings.ts";
 import { skillFolderSettings } from "../../../plugins/skill-folders/settings.ts";
 import type { Config, Finding } from "../../kernel/config/config.ts";
 import { warning } from "../../kernel/config/section.ts";
+import { StartError } from "../../kernel/errors.ts";
+import { readIdentities } from "../backups/encryption.ts";
 
 export function checkFileSystem(config: Config): Finding[] {
   const { dataDir, database, secretKey, plugins } = config;
@@ -18,7 +20,7 @@ export function checkFileSystem(config: Config): Finding[] {
   const { file } = database;
   if (file && existsSync(file) && !isWritable(file)) error("DATABASE_URL", `${file} can't be written by this user.`);
 
-  if (!database.remote && config.role !== "web") findings.push(...checkBackupFolder(config));
+  if (!database.remote && config.role !== "web") findings.push(...checkBackupFolder(config), ...checkIdentity(config));
   const key = join(dataDir, "secret.key");
   if (!secretKey && existsSync(key) && (statSync(key).mode & 0o077) !== 0) {
     findings.push({
@@ -45,6 +47,20 @@ function checkBackupFolder(config: Config): Finding[] {
     return [warning("BACKUP_TO", `${nearest} is not a folder, so no backups can be made there.`)];
   if (isWritable(nearest)) return [];
   return [warning("BACKUP_TO", `${nearest} can't be written by this user, so no backups can be made there.`)];
+}
+
+/** With it, each encrypted backup is opened after it was made. */
+function checkIdentity(config: Config): Finding[] {
+  const { identityFile, recipients } = config.of(backupSettings);
+  if (identityFile === undefined || recipients.length === 0) return [];
+  try {
+    readIdentities(identityFile);
+    return [];
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    const message = `BACKUP_IDENTITY_FILE: ${error.message} Until then, each backup fails.`;
+    return [{ name: "BACKUP_IDENTITY_FILE", severity: "warning", message }];
+  }
 }
 
 const nearestExistingParent = (path: string): string =>

@@ -134,6 +134,11 @@ test.each<[Environment, name: string, text: string]>([
     "stripePrice of a plan without STRIPE_SECRET_KEY has no effect: starter.",
   ],
   [METERED, "PLANS_FILE", expect.stringContaining("overageUsdPerMonth of a plan without STRIPE_SECRET_KEY")],
+  [
+    { BACKEND_URL: "http://10.0.0.5:3001" },
+    "BACKEND_URL",
+    "is used by ROLE=web alone to find the backend. Here it only names an origin that the backend trusts.",
+  ],
   [STRIPE, "STRIPE_SECRET_KEY", "sells nothing: give plans a `stripePrice` in PLANS_FILE, or set CREDIT_PRICE."],
   [
     { ...SELLING, STRIPE_METER_EVENT: "use" },
@@ -157,6 +162,7 @@ test.each<[Environment]>([
   [{ ...STRIPE, ...METERED, STRIPE_METER_EVENT: "use" }],
   [{ SIGN_UP: "domains:example.com", SMTP_URL: "smtp://mail.example" }],
   [{ AI_PUBLIC_ON_WEB: "on" }],
+  [{ ...SERVER, ROLE: "web", SECRET_KEY: "0123456789abcdef0123456789abcdef", BACKEND_URL: "http://10.0.0.5:3001" }],
 ])("%j warns of nothing", (env) => {
   expect(warningsOf(env)).toEqual({});
 });

@@ -10,6 +10,9 @@ import { isGiven, warning } from "../../kernel/config/section.ts";
 export const findIdleSettings = (config: Config): Finding[] => [
   ...idlePlanKeys(config),
   ...idleStripe(config),
+  ...(config.role === "all" && isGiven(config.sources.BACKEND_URL)
+    ? [warning("BACKEND_URL", "is used by ROLE=web alone to find the backend. Here it only names an origin that the backend trusts.")]
+    : []),
   ...(config.of(openaiApiSettings).isPublicOnWeb && config.of(budgetSettings).publicMicroUsd === 0
     ? [warning("AI_PUBLIC_ON_WEB", "has no effect, since AI_PUBLIC_BUDGET_USD_PER_DAY is 0.")]
     : []),

@@ -5,7 +5,7 @@ import type { LiveSnapshot } from "../../../plugins/fleet/index.ts";
 import { isOutageProblem } from "../../../plugins/fleet/reports/problems/outage-problems.ts";
 import { type Config, environment, type Finding, inspectConfig } from "../../kernel/config/config.ts";
 import { StartError } from "../../kernel/errors.ts";
-import { type DoctorOptions, doctorReport } from "../doctor.ts";
+import { type DoctorOptions, doctorReport, verdictOf } from "../doctor.ts";
 
 /**
  * Loads the plugins of PLUGINS, and those that the command line names as for `serve`, for the settings that they define. The report
@@ -38,20 +38,34 @@ export async function doctorCommand(
   const live = sound && (await askLive(sound));
   const findings = sound ? [...(await scheduleFindings(sound)), ...outageFindings(live)] : [];
   const { text, exitCode } = doctorReport(environment(), process.cwd(), { all, external, findings });
-  process.stdout.write(text);
+  let printed = "";
+  const print = (lines: string) => {
+    printed += lines;
+    process.stdout.write(lines);
+  };
+  print(text);
   if (exitCode !== 0) return exitCode;
   const { clusterSettings } = await import("../../cluster/settings.ts");
   const { signInReport } = await import("./sign-in-report.ts");
   const config = loadAllSettings(environment());
-  process.stdout.write(await signInReport(config));
-  process.stdout.write(await backupReport(config));
-  const checked = online ? await checkOnline(config, live) : 0;
+  print(await signInReport(config));
+  print(await backupReport(config));
+  let isBroken = false;
+  if (online) {
+    const { onlineReport } = await import("./online/online-report.ts");
+    const report = await onlineReport(config, live);
+    print(report.text);
+    isBroken = report.exitCode !== 0;
+  }
   const { url } = config.of(clusterSettings);
-  if (url === undefined) return checked;
-  const { engineReport } = await import("../cluster/engine-report.ts");
-  const engine = await engineReport(url);
-  process.stdout.write(engine.text);
-  return engine.isUsable ? checked : 1;
+  if (url !== undefined) {
+    const { engineReport } = await import("../cluster/engine-report.ts");
+    const engine = await engineReport(url);
+    print(engine.text);
+    isBroken ||= !engine.isUsable;
+  }
+  print(`${verdictOf(printed)}\n`);
+  return isBroken ? 1 : 0;
 }
 
 async function askLive(config: Config): Promise<LiveSnapshot | undefined> {
@@ -65,10 +79,3 @@ const outageFindings = (live: LiveSnapshot | undefined): Finding[] =>
   (live?.problems ?? [])
     .filter(isOutageProblem)
     .map(({ code, message, action }) => ({ name: code, severity: "warning", message: `${message} ${action}` }));
-
-async function checkOnline(config: Config, live: LiveSnapshot | undefined): Promise<number> {
-  const { onlineReport } = await import("./online/online-report.ts");
-  const { text, exitCode } = await onlineReport(config, live);
-  process.stdout.write(text);
-  return exitCode;
-}

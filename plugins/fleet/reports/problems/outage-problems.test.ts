@@ -15,7 +15,7 @@ test.each([
   const [problem] = of(name);
   expect(`${problem?.severity} ${problem?.code}`).toBe(code);
   expect(problem?.message).toStartWith(begin);
-  expect(problem?.message).toEndWith("since 2026-11-26T12:00:00.000Z: connect ECONNREFUSED");
+  expect(problem?.message).toEndWith("since 2026-11-26T12:00:00.000Z: connect ECONNREFUSED.");
   expect(problem?.action.length).toBeGreaterThan(20);
   expect(problem && isOutageProblem(problem)).toBe(true);
 });

@@ -1,6 +1,7 @@
 // Says what follows from a place outside of the service that does not work, and what to do.
 
 import type { Outage } from "../../../../src/kernel/telemetry/outages.ts";
+import { withFullStop } from "../../../../src/kernel/util/text/full-stop.ts";
 import type { Problem } from "./problem.ts";
 
 interface Words {
@@ -55,7 +56,7 @@ export const outageProblems = (outages: readonly Outage[]): Problem[] =>
     return {
       code,
       severity: of === "traces" ? "warning" : "error",
-      message: `${begin} ${failsAt}: ${reason}`,
+      message: withFullStop(`${begin} ${failsAt}: ${reason}`),
       action,
       link: "/admin/settings",
       values: { of, failsAt, reason },

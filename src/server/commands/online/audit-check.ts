@@ -6,7 +6,7 @@ import { open } from "node:fs/promises";
 import { connect } from "node:net";
 import { type AuditTarget, auditSettings } from "../../../../plugins/admin/settings.ts";
 import type { Config } from "../../../kernel/config/config.ts";
-import { type CheckResult, reasonOf } from "./check.ts";
+import { becauseOf, type CheckResult } from "./check.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -18,7 +18,7 @@ export async function checkAuditExport(config: Pick<Config, "of">): Promise<Chec
   try {
     return [await tryTarget(about, target, token)];
   } catch (error) {
-    return [{ level: "broken", text: `${about} can't be used: ${reasonOf(error)}.`, action: ACTIONS[target.kind] }];
+    return [{ level: "broken", text: `${about} can't be used: ${becauseOf(error)}`, action: ACTIONS[target.kind] }];
   }
 }
 

@@ -1,42 +1,61 @@
 // Checks that there is a young backup, and that it can be read back as it was written.
 
 import type { KeptBackup } from "../../../../plugins/fleet/backups/backup-work.ts";
+import { backupSettings } from "../../../../plugins/fleet/settings.ts";
 import type { Config } from "../../../kernel/config/config.ts";
 import { openReadOnly } from "../../../kernel/database/connection.ts";
 import { DAY } from "../../../kernel/util/time.ts";
+import { type BackupFailure, lastFailure } from "../../backups/last-failure.ts";
 import { listBackups, openStorage, readManifest } from "../../backups/make-backup.ts";
 import type { BackupStorage } from "../../backups/place.ts";
 import { verifyBackup } from "../../backups/verification.ts";
-import { type CheckResult, reasonOf } from "./check.ts";
+import { becauseOf, type CheckResult } from "./check.ts";
 
 const BACKUP_AGE = 7 * DAY;
-const ACTION =
-  "Make one in the console under Storage or with `berth backup`, and set BACKUP_SCHEDULE so that the service makes its own.";
+const MAKE_ONE = "Make one in the console under Storage or with `berth backup`";
 
 export async function checkBackups(config: Pick<Config, "of" | "database">): Promise<CheckResult> {
   if (!config.database.file) {
     return { level: "note", text: "Backups: the database is on a server, which makes its own." };
   }
+  const isScheduled = config.of(backupSettings).schedule !== undefined;
+  const action = isScheduled
+    ? `${MAKE_ONE}; the service makes the next one by BACKUP_SCHEDULE.`
+    : `${MAKE_ONE}, and set BACKUP_SCHEDULE so that the service makes its own.`;
   try {
     const storage = openStorage(config);
     const [newest] = await listBackups(storage);
-    if (!newest) {
-      return { level: "warning", text: `Backups: there is none at ${storage.addressOf("")}.`, action: ACTION };
-    }
+    const failure = lastFailure(config, newest);
+    if (failure) return failed(failure, newest);
+    if (!newest) return { level: "warning", text: `Backups: there is none at ${storage.addressOf("")}.`, action };
     try {
       await readBack(storage, newest);
     } catch (error) {
-      const text = `Backups: the newest, ${newest.name}, can't be opened: ${reasonOf(error)}.`;
-      return { level: "broken", text, action: ACTION };
+      const text = `Backups: the newest, ${newest.name}, can't be opened: ${becauseOf(error)}`;
+      return { level: "broken", text, action };
     }
     const days = Math.floor((Date.now() - newest.createdAt) / DAY);
     const text = `Backups: the newest is ${["from today", "from yesterday"][days] ?? `${days} days old`}, and can be opened.`;
     const isOld = Date.now() - newest.createdAt > BACKUP_AGE;
-    return isOld ? { level: "warning", text, action: ACTION } : { level: "good", text };
+    return isOld ? { level: "warning", text, action } : { level: "good", text };
   } catch (error) {
-    const action = "Check BACKUP_TO and its keys.";
-    return { level: "broken", text: `Backups: their place can't be read: ${reasonOf(error)}`, action };
+    const failure = lastFailure(config, undefined);
+    if (failure) return failed(failure, undefined);
+    return {
+      level: "broken",
+      text: `Backups: their place can't be read: ${becauseOf(error)}`,
+      action: "Check BACKUP_TO and its keys.",
+    };
   }
+}
+
+function failed({ at, reason }: BackupFailure, newest: KeptBackup | undefined): CheckResult {
+  const since = newest ? ` The newest that there is: ${newest.name}.` : "";
+  return {
+    level: "broken",
+    text: `Backups: the last one failed at ${new Date(at).toISOString()}: ${reason}${since}`,
+    action: "Remove the reason, then make one in the console under Storage or with `berth backup`.",
+  };
 }
 
 /** Throws if the backup is not what was written, or if a copy of the database is none. */

@@ -1,5 +1,7 @@
 // The result of one check of `berth doctor --online`, and how it is shown.
 
+import { withFullStop } from "../../../kernel/util/text/full-stop.ts";
+
 export interface CheckResult {
   /** `note`: nothing to check, or not from here. */
   level: "good" | "note" | "warning" | "broken";
@@ -19,3 +21,6 @@ export function reasonOf(error: unknown): string {
   if (error.name === "TimeoutError") return "no answer in time";
   return code && !message.includes(code) ? `${message} (${code})` : message;
 }
+
+/** The same as the end of a sentence. */
+export const becauseOf = (error: unknown) => withFullStop(reasonOf(error));

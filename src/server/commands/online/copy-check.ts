@@ -10,7 +10,7 @@ import { requireLocalFile } from "../../backups/database-copy.ts";
 import { listBackups, openStorage } from "../../backups/make-backup.ts";
 import { cellsOf } from "../../backups/staging.ts";
 import { cellDatabaseUrl } from "../../cells/folders.ts";
-import { type CheckResult, reasonOf } from "./check.ts";
+import { becauseOf, type CheckResult } from "./check.ts";
 
 const ACTION =
   "See the log of the service and the console's overview for the reason, and start the service if it does not run. What came since is lost with the disk.";
@@ -40,7 +40,7 @@ export async function checkCopy(config: Config, now = Date.now()): Promise<Check
     const text = `Continuous copy: it has stood still since ${new Date(copiedAt).toISOString()}.`;
     return [{ level: "broken", text, action: ACTION }];
   } catch (error) {
-    const text = `Continuous copy: its place can't be read: ${reasonOf(error)}`;
+    const text = `Continuous copy: its place can't be read: ${becauseOf(error)}`;
     return [{ level: "broken", text, action: "Check BACKUP_TO and its keys." }];
   }
 }

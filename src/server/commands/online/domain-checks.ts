@@ -6,7 +6,7 @@ import { connect } from "node:tls";
 import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import { type Config, isLoopbackHost } from "../../../kernel/config/config.ts";
 import { DAY, SECOND } from "../../../kernel/util/time.ts";
-import { type CheckResult, reasonOf } from "./check.ts";
+import { becauseOf, type CheckResult, reasonOf } from "./check.ts";
 
 const TIMEOUT_MS = 5 * SECOND;
 /** Certificates are renewed a month before they end; one with less is not renewed by itself any more. */
@@ -46,7 +46,7 @@ async function checkName(host: string, setting: string, shown = host): Promise<C
     return { level: "good", text: `Domains: ${shown} leads to ${addresses.map(({ address }) => address).join(", ")}.` };
   } catch (error) {
     const action = `Make the DNS record of ${shown}, or correct ${setting}.`;
-    return { level: "broken", text: `Domains: ${shown} has no address: ${reasonOf(error)}.`, action };
+    return { level: "broken", text: `Domains: ${shown} has no address: ${becauseOf(error)}`, action };
   }
 }
 
@@ -71,7 +71,7 @@ async function checkCertificate(baseUrl: string, host: string): Promise<CheckRes
     return { level: "good", text: `Domains: the certificate of ${host} is valid for ${count(days, "more day")}.` };
   } catch (error) {
     const action = "Check that the proxy runs, and that its port is open.";
-    return { level: "broken", text: `Domains: no TLS connection to ${host}:${port}: ${reasonOf(error)}.`, action };
+    return { level: "broken", text: `Domains: no TLS connection to ${host}:${port}: ${becauseOf(error)}`, action };
   }
 }
 
@@ -102,6 +102,6 @@ async function checkAnswer(baseUrl: string): Promise<CheckResult> {
       action,
     };
   } catch (error) {
-    return { level: "warning", text: `Domains: nothing answers at ${baseUrl}: ${reasonOf(error)}.`, action };
+    return { level: "warning", text: `Domains: nothing answers at ${baseUrl}: ${becauseOf(error)}`, action };
   }
 }

@@ -1,7 +1,7 @@
 // Asks the mail server whether it takes a connection and the password. No mail is sent.
 import type { Config } from "../../../kernel/config/config.ts";
 import { connectSmtp } from "../../../kernel/mail/smtp-connection.ts";
-import { type CheckResult, reasonOf } from "./check.ts";
+import { becauseOf, type CheckResult } from "./check.ts";
 
 const TIMEOUT_MS = 5_000;
 
@@ -19,7 +19,7 @@ export async function checkMail({ smtp }: Pick<Config, "smtp">): Promise<CheckRe
     await transport.verify().finally(() => transport.close());
     return { level: "good", text: `Mail: ${host} accepts the connection${isSignedIn(smtp.url)}. No mail was sent.` };
   } catch (error) {
-    const text = `Mail: ${host} can't be used: ${reasonOf(error)}.`;
+    const text = `Mail: ${host} can't be used: ${becauseOf(error)}`;
     return { level: "broken", text, action: actionFor(error) };
   }
 }

@@ -170,6 +170,21 @@ describe("backups and disk", () => {
     expect(torn.exitCode).toBe(1);
   });
 
+  test("one that failed says why, and the advice fits the settings", async () => {
+    const dir = folder();
+    using made = new Database(join(dir, "berth.db"));
+    made.run("CREATE TABLE backup_runs (started_at INTEGER, ended_at INTEGER, name TEXT, bytes INTEGER, error TEXT)");
+    made.run("INSERT INTO backup_runs VALUES (1, 1764000000000, 'x', NULL, 'The folder can''t be written.')");
+    const failed = await report({ BACKUP_SCHEDULE: "0 3 * * *" }, dir);
+    expect(lineOf(failed.text, "Backups:").join("\n")).toMatch(
+      /^✗ Backups: the last one failed at 2025-11-24T16:00:00\.000Z: The folder can't be written\.\n {2}→ Remove the reason/,
+    );
+    expect(failed.exitCode).toBe(1);
+    const none = await report({ BACKUP_SCHEDULE: "0 3 * * *" });
+    expect(none.text).not.toContain("set BACKUP_SCHEDULE");
+    expect(none.text).toContain("by BACKUP_SCHEDULE");
+  });
+
   test("none, and the space of the disk", async () => {
     const { text } = await report();
     expect(lineOf(text, "Backups:").join("\n")).toMatch(/^! Backups: there is none at.*\n {2}→ Make one/);

@@ -5,7 +5,7 @@ import { stablecoinSettings } from "../../../../plugins/billing/stablecoin/setti
 import { createStripeClient } from "../../../../plugins/billing/stripe-client.ts";
 import { chainSettings } from "../../../../plugins/chains/settings.ts";
 import type { Config } from "../../../kernel/config/config.ts";
-import { type CheckResult, reasonOf } from "./check.ts";
+import { becauseOf, type CheckResult, reasonOf } from "./check.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -59,7 +59,7 @@ async function checkStablecoin(config: Pick<Config, "of">): Promise<CheckResult[
         : { level: "broken", text: `${about} is chain ${found}, and should be ${id}.`, action },
     ];
   } catch (error) {
-    return [{ level: "broken", text: `${about} does not answer: ${reasonOf(error)}`, action }];
+    return [{ level: "broken", text: `${about} does not answer: ${becauseOf(error)}`, action }];
   }
 }
 

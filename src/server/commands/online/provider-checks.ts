@@ -4,7 +4,7 @@ import type { ProviderDefinition } from "../../../../plugins/ai/providers/provid
 import { type ProviderSettings, providerSettings } from "../../../../plugins/ai/settings.ts";
 import type { LiveSnapshot } from "../../../../plugins/fleet/index.ts";
 import { type Config, isLoopbackUrl } from "../../../kernel/config/config.ts";
-import { type CheckResult, reasonOf } from "./check.ts";
+import { becauseOf, type CheckResult } from "./check.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -66,7 +66,7 @@ async function ask(definition: ProviderDefinition, { apiKey, baseUrl, label }: P
     return { result, ...(isElsewhere && { clockOffset: Date.now() - date }) };
   } catch (error) {
     const action = `Check ${env}_BASE_URL, this machine's connection, and the provider's status page.`;
-    return { result: { level: "broken", text: `${about} can't be reached: ${reasonOf(error)}.`, action } };
+    return { result: { level: "broken", text: `${about} can't be reached: ${becauseOf(error)}`, action } };
   }
 }
 
