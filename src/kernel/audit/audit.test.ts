@@ -305,6 +305,14 @@ describe("entries that no process has sealed", () => {
     const report = await here.reopen().verify();
     expect(report).toMatchObject({ ok: false, entries: 2, breaks: [], waiting: { entries: 1, first: 3, last: 3 } });
     expect(Date.now() - (report.waiting?.since ?? 0)).toBeLessThan(60_000);
+    await here.database.write([entryAt("audit.sealed-late", 9_000_000_000_000_000)]);
+    await here.run(
+      "INSERT INTO audit_log SELECT 'x', at, 'command', NULL, '', action, 'audit', '', '', 'no JSON', NULL, NULL FROM audit_log WHERE action = 'audit.sealed-late'",
+    );
+    const service = here.reopen();
+    await service.start();
+    await service.close();
+    expect((await here.reopen().verify()).late).toHaveLength(2);
   });
 
   test("are sealed by a start with an entry that names them, which is sealed, too", async () => {

@@ -2,7 +2,6 @@
 // them, since the database's trigger numbers what anybody inserts. So it seals them together with an entry that names their numbers.
 import type { Database } from "../database/database.ts";
 import { MINUTE } from "../util/time.ts";
-import type { ChainReport } from "./verify.ts";
 
 export const SEALED_LATE = "audit.sealed-late";
 
@@ -27,6 +26,8 @@ export interface SealedLate {
 /** How long entries may wait where another process seals them. */
 const WAITING_MS = 5 * MINUTE;
 const MAX_LISTED = 50;
+/** The last moment of a Date. Entries of somebody else may name any number. */
+const LATEST_MS = 8_640_000_000_000_000;
 const AFTER_THE_END = "s.seq > coalesce((SELECT head_seq FROM audit_chain), 0)";
 
 /** Entries that wait to be sealed, without those of this process. */
@@ -35,7 +36,8 @@ export async function findUnsealed(
   own: ReadonlySet<string> = new Set(),
 ): Promise<Unsealed | undefined> {
   const { rows } = await database.read(
-    `SELECT count(*) AS entries, min(s.seq) AS first, max(s.seq) AS last, min(l.at) AS since
+    `SELECT count(*) AS entries, min(s.seq) AS first, max(s.seq) AS last,
+        max(0, min(${LATEST_MS}, min(l.at))) AS since
       FROM audit_seals AS s LEFT JOIN audit_log AS l ON l.id = s.entry_id
       WHERE ${AFTER_THE_END} AND s.entry_id NOT IN (SELECT value FROM json_each(?))`,
     [JSON.stringify([...own])],
@@ -52,26 +54,31 @@ interface Sealing {
 }
 
 /** The report, with what waits and what was sealed late. Entries that wait for no process are not as Berth leaves them. */
-export async function withUnsealed(
+export async function withUnsealed<Report extends { ok: boolean; head: { seq: number } }>(
   database: Pick<Database, "read">,
-  report: Omit<ChainReport, "late" | "waiting">,
+  report: Report,
   { own, isSealedByAnother }: Sealing,
   now = Date.now(),
-): Promise<ChainReport> {
+): Promise<Report & { late: SealedLate[]; waiting?: Unsealed }> {
   const waiting = await findUnsealed(database, own);
   const late = await readSealedLate(database, report.head.seq);
   const isOverdue = waiting !== undefined && (!isSealedByAnother || waiting.since < now - WAITING_MS);
   return { ...report, ok: report.ok && !isOverdue, late, ...(waiting && { waiting }) };
 }
 
+/** The details of a forged entry may be any text. */
 async function readSealedLate(database: Pick<Database, "read">, head: number): Promise<SealedLate[]> {
   const { rows } = await database.read(
-    `SELECT l.at, l.details FROM audit_log AS l JOIN audit_seals AS s ON s.entry_id = l.id
-      WHERE l.action = ? AND s.seq <= ? ORDER BY l.id DESC LIMIT ${MAX_LISTED}`,
+    `SELECT max(0, min(${LATEST_MS}, l.at)) AS at, l.details ->> '$.entries' AS entries, l.details ->> '$.first' AS first,
+        l.details ->> '$.last' AS last
+      FROM audit_log AS l JOIN audit_seals AS s ON s.entry_id = l.id
+      WHERE l.action = ? AND s.seq <= ? AND json_valid(l.details) ORDER BY l.id DESC LIMIT ${MAX_LISTED}`,
     [SEALED_LATE, head],
   );
-  return rows.toReversed().map(({ at, details }) => {
-    const { entries, first, last } = JSON.parse(String(details)) as Omit<SealedLate, "at">;
-    return { at: Number(at), entries: Number(entries), first: Number(first), last: Number(last) };
-  });
+  return rows.toReversed().map(({ at, entries, first, last }) => ({
+    at: Number(at),
+    entries: Number(entries),
+    first: Number(first),
+    last: Number(last),
+  }));
 }

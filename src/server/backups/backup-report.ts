@@ -7,7 +7,7 @@ import { programName } from "../../kernel/config/program-name.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { HOUR } from "../../kernel/util/time.ts";
 import { encryptTo } from "./encryption.ts";
-import { type BackupFailure, lastFailure } from "./last-failure.ts";
+import { type BackupFailure, lastFailure } from "../checks/last-failure.ts";
 import { listBackups, openStorage } from "./make-backup.ts";
 
 /** The same as of the service's own alert. */
