@@ -6,8 +6,8 @@ import type { Config, Finding } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { HOUR } from "../../kernel/util/time.ts";
-import { encryptTo } from "./encryption.ts";
 import { type BackupFailure, lastFailure } from "../checks/last-failure.ts";
+import { encryptTo } from "./encryption.ts";
 import { listBackups, openStorage } from "./make-backup.ts";
 
 /** The same as of the service's own alert. */

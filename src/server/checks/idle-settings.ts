@@ -11,7 +11,12 @@ export const findIdleSettings = (config: Config): Finding[] => [
   ...idlePlanKeys(config),
   ...idleStripe(config),
   ...(config.role === "all" && isGiven(config.sources.BACKEND_URL)
-    ? [warning("BACKEND_URL", "is used by ROLE=web alone to find the backend. Here it only names an origin that the backend trusts.")]
+    ? [
+        warning(
+          "BACKEND_URL",
+          "is used by ROLE=web alone to find the backend. Here it only names an origin that the backend trusts.",
+        ),
+      ]
     : []),
   ...(config.of(openaiApiSettings).isPublicOnWeb && config.of(budgetSettings).publicMicroUsd === 0
     ? [warning("AI_PUBLIC_ON_WEB", "has no effect, since AI_PUBLIC_BUDGET_USD_PER_DAY is 0.")]

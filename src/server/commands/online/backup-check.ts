@@ -5,10 +5,10 @@ import { backupSettings } from "../../../../plugins/fleet/settings.ts";
 import type { Config } from "../../../kernel/config/config.ts";
 import { openReadOnly } from "../../../kernel/database/connection.ts";
 import { DAY } from "../../../kernel/util/time.ts";
-import { type BackupFailure, lastFailure } from "../../checks/last-failure.ts";
 import { listBackups, openStorage, readManifest } from "../../backups/make-backup.ts";
 import type { BackupStorage } from "../../backups/place.ts";
 import { verifyBackup } from "../../backups/verification.ts";
+import { type BackupFailure, lastFailure } from "../../checks/last-failure.ts";
 import { becauseOf, type CheckResult } from "./check.ts";
 
 const BACKUP_AGE = 7 * DAY;
