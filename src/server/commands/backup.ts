@@ -184,7 +184,8 @@ interface ErasedAgain {
 
 /** Whom the service was asked to forget may be in the backup. Their hashes lie beside the database, and were not replaced. */
 export async function eraseAgain(config: Config): Promise<ErasedAgain> {
-  if (!cellsOf(config).some((cell) => existsSync(join(cellDataDir(config, cell), ERASURES_FILE)))) return { erased: "" };
+  if (!cellsOf(config).some((cell) => existsSync(join(cellDataDir(config, cell), ERASURES_FILE))))
+    return { erased: "" };
   const byHand = `${programName()} person reapply`;
   const back = "WARNING: People were erased from this service, and the backup may have brought them back.";
   if (cellsOf(config).length > 1)
@@ -196,7 +197,11 @@ export async function eraseAgain(config: Config): Promise<ErasedAgain> {
   try {
     const { runCommand } = await import("./run-command.ts");
     const { erased } = (await runCommand(config, "person.reapply", {})) as { erased: number };
-    const again = count(erased, "person who had been erased was in it, and was", "people who had been erased were in it, and were");
+    const again = count(
+      erased,
+      "person who had been erased was in it, and was",
+      "people who had been erased were in it, and were",
+    );
     return { erased: ` ${again} erased again.` };
   } catch (error) {
     const why = withFullStop(error instanceof Error ? error.message : String(error));
