@@ -13,9 +13,9 @@ import { eventually } from "./support/eventually.ts";
  */
 const BUDGETS = {
   /** Chunks of the bundle that are loaded. More parts that are loaded late divide the rest into more chunks, which costs next to nothing. */
-  modules: 69,
+  modules: 73,
   /** Functions whose code is read. */
-  functions: 7_180,
+  functions: 7_195,
   objects: 85_200,
   heapBytes: 11_620_000,
 };
