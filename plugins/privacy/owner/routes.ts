@@ -31,6 +31,8 @@ const ERASURES = "/api/agents/:id/erasures";
 const tags = ["People"];
 
 const unavailable = { 502: "BACKEND_UNAVAILABLE" };
+/** A channel without people. */
+const unreadable = { 400: "INVALID_INPUT" };
 const notFound = { 404: ["AGENT_NOT_FOUND", "PERSON_NOT_FOUND"] };
 
 const list = {
@@ -110,7 +112,7 @@ export function webRoutes({ backend, identities, guards }: WebDeps) {
     })
     .get(COPY, (context) => forward(context, `${personOf(context)}/export`), {
       ...reading,
-      detail: withErrors(copyDetail, { ...notFound, ...unavailable }),
+      detail: withErrors(copyDetail, { ...unreadable, ...notFound, ...unavailable }),
     })
     .delete(ONE, (context) => forward(context, personOf(context), true), {
       ownAgent: { scope: "write", kind: "data" },
@@ -159,7 +161,7 @@ export function backendRoutes({ guards, people }: { guards: Guards; people: () =
           },
         });
       },
-      { agentCall: READ, detail: withErrors(copyDetail, notFound) },
+      { agentCall: READ, detail: withErrors(copyDetail, { ...unreadable, ...notFound }) },
     )
     .delete(
       ONE,
