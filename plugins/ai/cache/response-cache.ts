@@ -16,7 +16,7 @@ export interface ResponseCache {
   get(key: string, maxAgeS: number): { value: unknown; ageS: number } | undefined;
   /** Caches a value, unless it is too large. `bytes`: its approximate size. */
   set(key: string, value: unknown, bytes: number): void;
-  /** Drops everything: nobody can say whose words are in which response. */
+  /** Drops everything: a response does not tell whose words are in it. */
   clear(): void;
 }
 

@@ -60,7 +60,7 @@ interface Deps {
   loadSpent(budgetPeriod: BudgetPeriod): Promise<number>;
   /** Called for each refusal. */
   onRefused?(refusal: BudgetRefusal): void;
-  /** With several cells: how this one gets its share of the budgets that are nobody's in particular. */
+  /** With several cells: how this one gets its share of the budgets that all accounts have in common. */
   shares?: BudgetShares | undefined;
   /** Epoch ms. */
   now?: () => number;
@@ -189,7 +189,7 @@ export function createBudgets({ loadSpent, onRefused, shares, now = Date.now }: 
     async giveBack({ budget, since }) {
       const scope = { of: budget, period: "day" as const };
       const counter = currentCounter(scope) ?? (await loadCounter(scope));
-      // The day of the question is over: its share is nobody's.
+      // The day of the question is over, and its share with it.
       if (counter.since !== since || !counter.shared) return 0;
       counter.shared.share = counter.spent + counter.reserved;
       counter.shared.returns++;

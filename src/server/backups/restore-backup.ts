@@ -95,7 +95,7 @@ export async function restoreBackup(
   }
 }
 
-/** Whoever asks for a moment may prefer another one to what is left of the way to it. */
+/** The operator chooses another moment, if the way to the wanted one ends before it. */
 function notReached(name: string, begin: number, end: number, problem: string): StartError {
   const reachable = end > begin ? `latest --at ${new Date(end).toISOString()}` : name;
   return new StartError(

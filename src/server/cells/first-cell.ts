@@ -1,6 +1,6 @@
 // What cell 0 does for all: it has the directory of names, and chooses the cells of new accounts.
 
-import { type Calls, callHandler } from "../../cluster/cells/calls.ts";
+import { type CallHandlers, type Calls, callHandler } from "../../cluster/cells/calls.ts";
 import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import { type CellNames, createCellNames } from "../../cluster/cells/cell-names.ts";
 import { createDirectory, type Directory } from "../../cluster/cells/directory.ts";
@@ -33,7 +33,7 @@ export interface FirstCell {
   /** For the kernel of cell 0, whenever it is opened. */
   cells(database: Database): CellNames;
   /** Begins its work for the others. Returns how it is called, and how the work ends. */
-  begin(cell: OpenCell): { call: Calls["call"]; end(): void };
+  begin(cell: OpenCell, more?: CallHandlers): { call: Calls["call"]; end(): void };
 }
 
 export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell {
@@ -82,10 +82,11 @@ export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell 
       open = { directory, names };
       return names;
     },
-    begin(cell) {
+    begin(cell, more) {
       const { directory, names } = opened();
       const handlers = {
         ...createCellSide(cell, names),
+        ...more,
         find: async (name: Name) => (await names.find(name)) ?? null,
         reserve: async (wanted: { cell: number; names: Name[] }) =>
           (await directory.reserve(wanted.cell, wanted.names)) ?? null,

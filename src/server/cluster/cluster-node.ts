@@ -30,7 +30,7 @@ export interface ClusterNodeDeps
 export interface OpenClusterNode {
   readonly node: ClusterNode;
   readonly figures: ClusterFigures;
-  /** The cell, while nobody else may have it. */
+  /** The cell, while no other node may have it. */
   here(): OpenCell | undefined;
   /** The address of another node that owns a cell. */
   otherOwner(cell: number): string | undefined;

@@ -68,8 +68,8 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     cells: firstCell.cells,
     inFlight: () => inFlight(),
     onOpen(cell) {
-      const { call, end } = firstCell.begin(cell);
-      callFirst = (name, args) => (name === "check" ? opened?.node.check() : call(name, args)) as never;
+      const { call, end } = firstCell.begin(cell, { check: () => opened?.node.check() });
+      callFirst = call;
       return () => {
         end();
         callFirst = undefined;

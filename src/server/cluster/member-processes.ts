@@ -3,7 +3,7 @@
 import type { CallHandlers, Calls } from "../../cluster/cells/calls.ts";
 import { type CellProcess, startCellProcess } from "../../cluster/cells/cell-process.ts";
 import type { ClusterNode } from "../../cluster/node.ts";
-import { nextMove } from "../../cluster/ownership/balance.ts";
+import { type Move, nextMove } from "../../cluster/ownership/balance.ts";
 import { placesOf } from "../../cluster/ownership/succession.ts";
 import type { Log } from "../../kernel/telemetry/log.ts";
 import { MINUTE } from "../../kernel/util/time.ts";
@@ -57,16 +57,8 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
   let isStopping = false;
 
   /** The node that is to own a cell, because operators want it or to even out how many each owns. */
-  function targetOf(cell: number): string | undefined {
-    const move = nextMove(node.entries(), node.alive(), node.isKept);
-    return node.wantedOwner(cell) ?? (move?.cell === cell ? move.to : undefined);
-  }
-
-  function isUsed(cell: number, places: ReturnType<typeof placesOf>): boolean {
-    const entry = node.entries().get(cell);
-    const place = places[cell];
-    return [entry?.owner.address, entry?.standby, place?.owner, place?.standby, targetOf(cell)].includes(address);
-  }
+  const targetOf = (cell: number, move: Move | undefined) =>
+    node.wantedOwner(cell) ?? (move?.cell === cell ? move.to : undefined);
 
   const isSilent = ({ reportedAt }: Member) => performance.now() - reportedAt > SILENCE_MS;
 
@@ -103,9 +95,9 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
     await process.stop(graceMs);
   }
 
-  async function order(cell: number, member: Member): Promise<void> {
+  async function order(cell: number, member: Member, move: Move | undefined): Promise<void> {
     if (member.process.address === undefined || member.isAsked) return;
-    const sent: MemberOrder = { target: targetOf(cell) ?? null };
+    const sent: MemberOrder = { target: targetOf(cell, move) ?? null };
     member.isAsked = true;
     try {
       take(member, await member.process.call<MemberReport>("order", sent));
@@ -116,27 +108,33 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
 
   const starting = () => [...members.values()].filter(({ process }) => process.address === undefined).length;
 
-  function look(): void {
-    if (isStopping) return;
-    const places = placesOf(node.count(), node.alive());
-    for (let cell = 1; cell < node.count(); cell++) {
+  /** Returns the move that is due. It and the places are found once for all cells, of which a large cluster has hundreds. */
+  function look(): Move | undefined {
+    const [count, entries, alive] = [node.count(), node.entries(), node.alive()];
+    const move = nextMove(entries, alive, node.isKept);
+    if (isStopping) return move;
+    const places = placesOf(count, alive);
+    for (let cell = 1; cell < count; cell++) {
       const member = members.get(cell);
-      if (isUsed(cell, places)) {
+      const [entry, place] = [entries.get(cell), places[cell]];
+      const uses = [entry?.owner.address, entry?.standby, place?.owner, place?.standby, targetOf(cell, move)];
+      if (uses.includes(address)) {
         if (member) member.usedAt = performance.now();
         else if (starting() < STARTS_AT_ONCE) start(cell);
       } else if (member && performance.now() - member.usedAt > UNUSED_MS) void end(cell, member);
     }
+    return move;
   }
 
   function lookAndOrder(): void {
-    look();
+    const move = look();
     // A process that has ended is started again; what it does then, it reports.
-    for (const [cell, member] of members) void order(cell, member).catch(() => undefined);
+    for (const [cell, member] of members) void order(cell, member, move).catch(() => undefined);
   }
 
   const timer = setInterval(lookAndOrder, ORDER_MS);
   timer.unref();
-  node.onChange(look);
+  node.onChange(() => void look());
   look();
   return {
     find(cell) {

@@ -9,7 +9,7 @@ import { becauseOf, type CheckResult, reasonOf } from "./check.ts";
 
 const TIMEOUT_MS = 10_000;
 
-/** None of what is not set up. */
+/** Empty if no payments are set up. */
 export const checkPayments = async (config: Pick<Config, "of">): Promise<CheckResult[]> =>
   (await Promise.all([checkStripe(config), checkStablecoin(config)])).flat();
 
