@@ -16,7 +16,7 @@ const BUDGETS = {
   modules: 73,
   /** Functions whose code is read. */
   functions: 7_195,
-  objects: 85_200,
+  objects: 85_400,
   heapBytes: 11_620_000,
 };
 

@@ -3,7 +3,8 @@ import { type AnyElysia, Elysia, t } from "elysia";
 import { AppError } from "./errors.ts";
 import { errorHandler } from "./http/error-response.ts";
 import { attachContext } from "./http/request-context.ts";
-import { createLateRouter, type LateRoutes } from "./late-routes.ts";
+import type { LatePlaces, LateRoutes } from "./late-apps.ts";
+import { createLateRouter } from "./late-routes.ts";
 import { createLog } from "./telemetry/log.ts";
 
 const log = createLog({ level: "error", format: "json" });
@@ -20,10 +21,12 @@ const docks: LateRoutes = () =>
     })
     .post("/api/docks", ({ body }) => body, { body: t.Object({ name: t.String() }) });
 
-function surface(late: readonly LateRoutes[]) {
+/** A surface with these late routes, whose parts are named `part 0`, `part 1` and so on. */
+function surface(late: readonly LateRoutes[], places?: LatePlaces) {
   const errors = errorHandler(log);
   const app: AnyElysia = new Elysia().use(errors).use(early());
-  app.use(createLateRouter("web", late, errors).fallback);
+  const parts = late.map((make, index) => ({ name: `part ${index}`, make }));
+  app.use(createLateRouter("web", () => parts, errors, { places: async () => places }).fallback);
   const ask = (path: string, init?: RequestInit) => {
     const request = new Request(`http://localhost${path}`, init);
     attachContext(request, { id: "test", address: "", socketAddress: "", cookies: [] });
@@ -84,4 +87,38 @@ test("late routes that could not be built are tried again at the next request", 
   ]);
   expect((await ask("/api/boats")).status).toBe(500);
   expect((await ask("/api/boats")).status).toBe(200);
+});
+
+/** Two parts, and which of them have been built. */
+function twoParts() {
+  const built: string[] = [];
+  const part = (name: string, make: LateRoutes): LateRoutes => {
+    return () => {
+      built.push(name);
+      return make();
+    };
+  };
+  const sails = () =>
+    new Elysia().get("/api/boats/:id/sails", () => "two").all("/api/sails/*", ({ request }) => request.method);
+  return { built, parts: [part("docks", docks), part("sails", sails)] };
+}
+
+test("a request builds only the part that is known to serve it, whatever its method and a slash at the end", async () => {
+  const { built, parts } = twoParts();
+  const { ask, text } = surface(parts, { "part 1": ["GET /api/boats/:id/sails", "ALL /api/sails/*"] });
+  expect(await text("/api/boats/7/sails?size=all")).toBe("two");
+  expect(await text("/api/boats/7/sails/")).toBe("two");
+  expect((await ask("/api/boats/7/sails", { method: "HEAD" })).status).toBe(200);
+  expect(await text("/api/sails/main", { method: "PUT" })).toBe("PUT");
+  expect(built).toEqual(["sails"]);
+});
+
+test("a route that is listed nowhere, or in the wrong place, is found by building all parts, once", async () => {
+  const { built, parts } = twoParts();
+  const { ask, text } = surface(parts, { "part 1": ["GET /api/boats/:id/crew"] });
+  expect(await text("/api/boats/7/crew")).toBe("crew of 7");
+  expect(await text("/api/boats")).toBe('["Gannet"]');
+  expect(await text("/api/boats/7/sails")).toBe("two");
+  expect((await ask("/api/nowhere")).status).toBe(404);
+  expect(built.toSorted()).toEqual(["docks", "sails"]);
 });

@@ -1,12 +1,19 @@
 // The plugin host builds each plugin once, on first use, and gives its service to the plugins that use it.
 import { Elysia } from "elysia";
 import { StartError } from "./errors.ts";
+import type { LatePart } from "./late-apps.ts";
 import type { Host, Kernel, Plugin, PluginParts } from "./plugin.ts";
 
 export interface BuiltPlugin {
   name: string;
   parts: PluginParts<unknown>;
 }
+
+/** Each function of a plugin's `lateRoutes` is a part. */
+export const latePartsOf = (built: readonly BuiltPlugin[], surfaceName: "web" | "backend"): LatePart[] =>
+  built.flatMap(({ name, parts }) =>
+    (parts.lateRoutes?.[surfaceName] ?? []).map((make, index) => ({ name: `${name} ${index}`, make })),
+  );
 
 /** Runs one step of a plugin. An error that is not a StartError becomes one that names the plugin and the `action`. */
 export async function runPluginStep(plugin: { name: string }, action: string, step: () => unknown): Promise<void> {

@@ -17,7 +17,7 @@ import type { SelfLimitedPath } from "./http/self-limited-paths.ts";
 import type { VirtualHost } from "./http/virtual-hosts.ts";
 import type { SocketRoute } from "./http/web-sockets.ts";
 import type { Jobs } from "./jobs/jobs.ts";
-import type { LateRoutes } from "./late-routes.ts";
+import type { LateRoutes } from "./late-apps.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { Retention } from "./retention/retention.ts";
 import type { KeyRotation } from "./security/key-rotation.ts";
@@ -78,7 +78,7 @@ export interface PluginParts<Service> {
   /** Routes of the backend surface. */
   backend?: AnyElysia;
   /**
-   * Routes below /api/, or one of `latePrefixes`, that are built at the first request for one of them: for all that is not asked for all the time. No
+   * Routes below /api/, or one of `latePrefixes`, for all that is not asked for all the time. Each function is called at the first request for one of its routes. No
    * route of `web` or `backend` may match their paths, since it would win.
    */
   lateRoutes?: { web?: readonly LateRoutes[]; backend?: readonly LateRoutes[] };

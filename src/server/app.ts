@@ -51,10 +51,11 @@ import { errorHandler } from "../kernel/http/error-response.ts";
 import { healthRoutes } from "../kernel/http/health-routes.ts";
 import { swaggerRoutes } from "../kernel/http/openapi/swagger-routes.ts";
 import { createRequestDurations, createSurface, type Surface } from "../kernel/http/surface.ts";
+import type { LatePart } from "../kernel/late-apps.ts";
 import { createLateRouter } from "../kernel/late-routes.ts";
 import { backendHome } from "../kernel/pages/backend-home.ts";
 import type { Kernel, Plugin, ServiceOf } from "../kernel/plugin.ts";
-import { type BuiltPlugin, createHost, runPluginStep } from "../kernel/plugin-host.ts";
+import { type BuiltPlugin, createHost, latePartsOf, runPluginStep } from "../kernel/plugin-host.ts";
 import { describeApi } from "./api/api-description.ts";
 import { readExamples } from "./api/api-examples.ts";
 import { describeTags } from "./api/api-tags.ts";
@@ -113,6 +114,8 @@ type SurfaceName = Surface["name"];
 export interface App {
   readonly web: Surface;
   readonly backend: Surface;
+  /** Lists the routes of a surface that are built at the first request for one of them. */
+  lateParts(surfaceName: SurfaceName): readonly LatePart[];
   /**
    * Checks the routes of third-party plugins and, where the backend runs, migrates their tables, before anything is served. Throws
    * StartError with the name of a plugin.
@@ -154,15 +157,22 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
   const errorFormats = parts.flatMap(({ errorFormats = [] }) => errorFormats);
   const latePrefixes = ["/api/", ...parts.flatMap(({ latePrefixes = [] }) => latePrefixes)];
   const errors = errorHandler(log, { secretPaths, errorFormats });
+  const lateParts = (surfaceName: SurfaceName) => latePartsOf(built, surfaceName);
   const own: Record<SurfaceName, AnyElysia[]> = { web: [], backend: [] };
   const buildRoutes = (surfaceName: SurfaceName) => {
     // Without this option, Elysia looks for the path after the eleventh character, and short host names fail.
     const app: AnyElysia = new Elysia({ name: surfaceName, normalize: true, handler: { standardHostname: false } });
-    const late = parts.flatMap(({ lateRoutes }) => lateRoutes?.[surfaceName] ?? []);
-    const lateRouter = createLateRouter(surfaceName, late, errors, latePrefixes);
+    const lateRouter = createLateRouter(surfaceName, () => lateParts(surfaceName), errors, {
+      prefixes: latePrefixes,
+      // A route of a third-party plugin may win against one that is listed.
+      places:
+        external.length === 0
+          ? async () => (await import("./api/late-places.ts")).readLatePlaces()?.[surfaceName]
+          : undefined,
+    });
     const health: AnyElysia = healthRoutes(surfaceName, host);
     const home = surfaceName === "backend" ? backendHome() : undefined;
-    const swagger = swaggerRoutes(surfaceName, [app, lateRouter.build], {
+    const swagger = swaggerRoutes(surfaceName, async () => [app, ...(await lateRouter.apps())], {
       description: describeApi(surfaceName),
       tags: describeTags(kernel.config.baseUrl),
       paths: surfaceName === "web" ? socketPaths : {},
@@ -197,6 +207,7 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
   return {
     web,
     backend,
+    lateParts,
     accounts: host.use(auth),
     instance: host.use(fleet),
     commands: withOperator(kernel, {

@@ -9,6 +9,7 @@ import type { BunPlugin } from "bun";
 import { buildSite } from "../../site/build.ts";
 import { buildConsole } from "../../web/build/build.ts";
 import { languageEmbedder } from "./language-embedder.ts";
+import { latePlaceEmbedder } from "./late-place-embedder.ts";
 
 const root = join(import.meta.dir, "../..");
 /** The public key that CONTRIBUTING.md has the project commit; a copy of the source may be without. */
@@ -91,7 +92,7 @@ export async function compile(entry: string, outfile: string): Promise<void> {
     define: {
       BERTH_RELEASE_PUBLIC_KEY: JSON.stringify(existsSync(releaseKey) ? readFileSync(releaseKey, "utf8") : ""),
     },
-    plugins: [addon, languageEmbedder],
+    plugins: [addon, languageEmbedder, latePlaceEmbedder],
   });
   if (!addon.isEmbedded()) throw new Error("libSQL is not in the bundle, so its addon could not be embedded.");
 }

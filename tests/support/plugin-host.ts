@@ -7,7 +7,7 @@ import { errorHandler } from "../../src/kernel/http/error-response.ts";
 import { createRequestDurations, createSurface, type Surface } from "../../src/kernel/http/surface.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
 import { createLateRouter } from "../../src/kernel/late-routes.ts";
-import { createHost } from "../../src/kernel/plugin-host.ts";
+import { createHost, latePartsOf } from "../../src/kernel/plugin-host.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
 import { placeMigratedDatabase } from "./migrated.ts";
 import { temporaryDir } from "./process.ts";
@@ -68,9 +68,8 @@ export async function openPluginHost({ env, dir, log, wrapDatabase }: PluginHost
       const errors = errorHandler(kernel.log, { errorFormats });
       const app: AnyElysia = new Elysia({ name: side, normalize: true }).use(errors);
       for (const { parts } of host.built) if (parts[side]) app.use(parts[side]);
-      const late = host.built.flatMap(({ parts }) => parts.lateRoutes?.[side] ?? []);
       const prefixes = ["/api/", ...host.built.flatMap(({ parts }) => parts.latePrefixes ?? [])];
-      app.use(createLateRouter(side, late, errors, prefixes).fallback);
+      app.use(createLateRouter(side, () => latePartsOf(host.built, side), errors, { prefixes }).fallback);
       return createSurface(side, app, kernel, durations, { errorFormats });
     },
     async start() {

@@ -73,7 +73,7 @@ const securitySchemes = {
   radioToken: { type: "http", scheme: "bearer" },
 };
 app.use(
-  swaggerRoutes("web", [app], {
+  swaggerRoutes("web", async () => [app], {
     description: "Boats.",
     tags: { Boats: { description: "Everything that floats." } },
     paths: socketPath,

@@ -3,7 +3,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type AnyElysia, Elysia } from "elysia";
 import { license, version } from "../../../../package.json";
-import type { LateRoutes } from "../../late-routes.ts";
+import type { LateRoutes } from "../../late-apps.ts";
 import { createCompressedAsset } from "../../pages/compressed-asset.ts";
 import { pageHeaders } from "../../pages/html.ts";
 import { once } from "../../util/cache.ts";
@@ -36,12 +36,12 @@ const JSON_HEADERS = { "content-type": "application/json;charset=utf-8" };
 
 /**
  * Makes the page and document routes of one surface. The generator (@elysiajs/swagger) is loaded at the first visit, to
- * keep the start fast, and describes the routes that the apps have by then, a few at a time, since all at once would block the event
+ * keep the start fast, and describes the routes that the `apps` have by then, a few at a time, since all at once would block the event
  * loop. Its results are kept.
  */
 export function swaggerRoutes(
   surfaceName: "web" | "backend",
-  apps: readonly (AnyElysia | LateRoutes)[],
+  apps: () => Promise<readonly (AnyElysia | LateRoutes)[]>,
   { description, tags, paths = {}, securitySchemes = {}, examples, reference }: ApiDocumentation,
 ): AnyElysia {
   const makeGenerator = once(async () => {
@@ -82,7 +82,7 @@ export function swaggerRoutes(
   async function generateDocument(): Promise<OpenApiDocument> {
     const document = await describe([]);
     document.paths = {};
-    for (const app of apps) {
+    for (const app of await apps()) {
       const { routes } = typeof app === "function" ? await app() : app;
       for (let at = 0; at < routes.length; at += ROUTES_AT_ONCE) {
         const described = await describe(routes.slice(at, at + ROUTES_AT_ONCE));
