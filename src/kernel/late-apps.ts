@@ -15,8 +15,8 @@ export interface LatePart {
   readonly make: LateRoutes;
 }
 
-/** The routes of parts, each as its method and path, such as `GET /api/boats/:id`, by the names of the parts. */
-export type LatePlaces = Readonly<Record<string, readonly string[]>>;
+/** A tree, as JSON has it, that leads from a method and path to the name of the part with this route. */
+export type LatePlaces = Memoirist<string>["root"];
 
 interface LateApps {
   /** Each builds the app of one part, at its first call. */
@@ -31,55 +31,48 @@ export function createLateApps(
   appOf: (name: string) => AnyElysia,
   places: LatePlaces,
 ): LateApps {
-  const built = parts.map(({ name, make }) =>
-    once(async () => {
-      const app = appOf(name).use(await make());
-      return { app, routes: createIndex([app.routes]) };
-    }),
-  );
+  const built = new Map(parts.map(({ name, make }) => [name, once(async () => appOf(name).use(await make()))]));
   const nothing = once(async () => appOf("nothing"));
-  /** Which part has a route, as far as it is known without building any. */
-  const known = createIndex(parts.map(({ name }) => (places[name] ?? []).map(parseRoute)));
-  /** Which part has a route. Builds all of them. */
+  const known = new Memoirist<string>();
+  known.root = places;
+  /** Builds all parts. */
   const whole = once(async () => {
-    const routes: AnyElysia["routes"][] = [];
-    for (const build of built) {
-      routes.push((await build()).app.routes);
+    const router = new Memoirist<string>();
+    for (const [name, build] of built) {
+      addRoutes(router, name, await build());
       // All at once would hold up other requests.
       await yieldToEventLoop();
     }
-    return createIndex(routes);
+    return router;
   });
+  const build = async (name: string | undefined) => (name === undefined ? undefined : await built.get(name)?.());
 
   async function appFor({ method, url }: Request): Promise<AnyElysia> {
     const path = new URL(url).pathname;
-    const supposed = await built[known(method, path)]?.();
-    if (supposed && supposed.routes(method, path) >= 0) return supposed.app;
-    const found = await built[(await whole())(method, path)]?.();
-    return found ? found.app : await nothing();
+    const supposed = await build(find(known, method, path));
+    if (supposed && find(supposed.router.http, method, path)) return supposed;
+    return (await build(find(await whole(), method, path))) ?? (await nothing());
   }
-  return { all: built.map((build) => async () => (await build()).app), appFor };
+  return { all: [...built.values()], appFor };
 }
 
-type Route = Pick<AnyElysia["routes"][number], "method" | "path">;
-
-function parseRoute(text: string): Route {
-  const [method = "", path = ""] = text.split(" ");
-  return { method, path };
+/** Returns where the routes of these parts are. Builds all of them. */
+export async function listLatePlaces(parts: readonly LatePart[]): Promise<LatePlaces> {
+  const router = new Memoirist<string>();
+  for (const { name, make } of parts) addRoutes(router, name, await make());
+  return router.root;
 }
 
-/** Returns a function that finds in which of the lists a request's route is: its index, or -1. It decides as the router of Elysia does. */
-function createIndex(lists: readonly (readonly Route[])[]): (method: string, path: string) => number {
-  const router = new Memoirist<number>();
-  for (const [index, routes] of lists.entries()) {
-    for (const { method, path } of routes) {
-      router.add(method, path, index);
-      router.add(method, path.endsWith("/") ? path.slice(0, -1) : `${path}/`, index);
-    }
+/** Adds the routes of a part as the router of Elysia has them: with and without a slash at the end. */
+function addRoutes(router: Memoirist<string>, name: string, { routes }: AnyElysia): void {
+  for (const { method, path } of routes) {
+    router.add(method, path, name);
+    router.add(method, path.endsWith("/") ? path.slice(0, -1) : `${path}/`, name);
   }
-  return (method, path) => {
-    const found = router.find(method, path) ?? router.find("ALL", path);
-    if (found) return found.store;
-    return (method === "HEAD" ? router.find("GET", path)?.store : undefined) ?? -1;
-  };
+}
+
+/** Finds what a request leads to as Elysia does: routes for any method come after the others, and HEAD is also that of GET. */
+function find<T>(router: Memoirist<T>, method: string, path: string): T | undefined {
+  const found = router.find(method, path) ?? router.find("ALL", path);
+  return (found ?? (method === "HEAD" ? router.find("GET", path) : undefined))?.store;
 }

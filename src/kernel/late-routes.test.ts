@@ -3,7 +3,7 @@ import { type AnyElysia, Elysia, t } from "elysia";
 import { AppError } from "./errors.ts";
 import { errorHandler } from "./http/error-response.ts";
 import { attachContext } from "./http/request-context.ts";
-import type { LatePlaces, LateRoutes } from "./late-apps.ts";
+import { type LatePlaces, type LateRoutes, listLatePlaces } from "./late-apps.ts";
 import { createLateRouter } from "./late-routes.ts";
 import { createLog } from "./telemetry/log.ts";
 
@@ -20,6 +20,9 @@ const docks: LateRoutes = () =>
       throw new AppError(410, "SUNK", "It lies at the bottom.");
     })
     .post("/api/docks", ({ body }) => body, { body: t.Object({ name: t.String() }) });
+
+const sails: LateRoutes = () =>
+  new Elysia().get("/api/boats/:id/sails", () => "two").all("/api/sails/*", ({ request }) => request.method);
 
 /** A surface with these late routes, whose parts are named `part 0`, `part 1` and so on. */
 function surface(late: readonly LateRoutes[], places?: LatePlaces) {
@@ -98,14 +101,13 @@ function twoParts() {
       return make();
     };
   };
-  const sails = () =>
-    new Elysia().get("/api/boats/:id/sails", () => "two").all("/api/sails/*", ({ request }) => request.method);
   return { built, parts: [part("docks", docks), part("sails", sails)] };
 }
 
 test("a request builds only the part that is known to serve it, whatever its method and a slash at the end", async () => {
   const { built, parts } = twoParts();
-  const { ask, text } = surface(parts, { "part 1": ["GET /api/boats/:id/sails", "ALL /api/sails/*"] });
+  const places = await listLatePlaces([{ name: "part 1", make: sails }]);
+  const { ask, text } = surface(parts, places);
   expect(await text("/api/boats/7/sails?size=all")).toBe("two");
   expect(await text("/api/boats/7/sails/")).toBe("two");
   expect((await ask("/api/boats/7/sails", { method: "HEAD" })).status).toBe(200);
@@ -115,7 +117,7 @@ test("a request builds only the part that is known to serve it, whatever its met
 
 test("a route that is listed nowhere, or in the wrong place, is found by building all parts, once", async () => {
   const { built, parts } = twoParts();
-  const { ask, text } = surface(parts, { "part 1": ["GET /api/boats/:id/crew"] });
+  const { ask, text } = surface(parts, await listLatePlaces([{ name: "part 1", make: docks }]));
   expect(await text("/api/boats/7/crew")).toBe("crew of 7");
   expect(await text("/api/boats")).toBe('["Gannet"]');
   expect(await text("/api/boats/7/sails")).toBe("two");
