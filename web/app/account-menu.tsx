@@ -4,7 +4,7 @@ import { Menu } from "@base-ui/react/menu";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { MenuItem, MenuLabel, MenuPopup, MenuRadioItem, MenuSeparator } from "../parts/menu.tsx";
-import { ACCOUNT_BUTTON, AccountLabel } from "./account-button.tsx";
+import { ACCOUNT_BUTTON, AccountLabel } from "./account-label.tsx";
 import { changeLanguage, LANGUAGES, type Language, language, t, text } from "./language.ts";
 import { signOut } from "./sign-out.ts";
 import { changeTheme, readTheme, THEMES, type Theme } from "./theme.ts";

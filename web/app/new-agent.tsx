@@ -31,9 +31,6 @@ function subscribe(notify: () => void): () => void {
   return () => listeners.delete(notify);
 }
 
-/** In place of a template's id: without one. */
-export const FROM_SCRATCH = "none";
-
 /** @param template the id of the one that is chosen at first */
 export const openNewAgent = (template = ""): void => change({ template, at: currentPath() });
 

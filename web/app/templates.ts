@@ -24,3 +24,6 @@ export const useTemplates = () =>
       (await call<{ templates: Template[] }>("GET", "/api/templates", { headers: IN_LANGUAGE })).templates,
     staleTime: Number.POSITIVE_INFINITY,
   });
+
+/** In place of a template's id: without one. */
+export const FROM_SCRATCH = "none";

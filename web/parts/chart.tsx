@@ -3,31 +3,9 @@
 import { useState } from "react";
 import { formatNumber, formatTime, t } from "../app/language.ts";
 import { lazyPart } from "../app/lazy.tsx";
+import { type ChartProps, DAY } from "./chart-props.ts";
 import { Skeleton } from "./skeleton.tsx";
 import { Table } from "./table.tsx";
-
-export interface Series {
-  label: string;
-  /** One value for each time; null where there is none. */
-  values: readonly (number | null)[];
-  /** `step` is the distance between two values of an axis. */
-  format?: (value: number, step?: number) => string;
-}
-
-export interface ChartProps {
-  /** What it shows, for those who don't see it. */
-  label: string;
-  /** Epoch milliseconds, rising. */
-  times: readonly number[];
-  series: readonly Series[];
-  kind?: "line" | "bars";
-  /** The times are days in UTC: they are shown as dates, the same in each zone. */
-  isByDay?: boolean;
-  height?: number;
-}
-
-/** How a day in UTC is written. */
-export const DAY = { dateStyle: "medium", timeZone: "UTC" } as const;
 
 const Plot = lazyPart<ChartProps & { height: number }>(
   () => import("./plot.tsx"),

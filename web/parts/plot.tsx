@@ -6,7 +6,7 @@ import "uplot/dist/uPlot.min.css";
 import { formatNumber, formatTime, t } from "../app/language.ts";
 import { onThemeChange } from "../app/theme.ts";
 import { viewerZone } from "../app/time-zone.ts";
-import { type ChartProps, DAY } from "./chart.tsx";
+import { type ChartProps, DAY } from "./chart-props.ts";
 
 /** Lines differ by dashes too, for those who don't tell the colours apart. */
 const DASHES = [[], [6, 4], [2, 3], [10, 3, 2, 3]];

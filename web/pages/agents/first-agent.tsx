@@ -2,9 +2,9 @@
 
 import { Plus } from "lucide-react";
 import { t } from "../../app/language.ts";
-import { FROM_SCRATCH, openNewAgent } from "../../app/new-agent.tsx";
+import { openNewAgent } from "../../app/new-agent.tsx";
 import { NoRoom } from "../../app/no-room.tsx";
-import { useTemplates } from "../../app/templates.ts";
+import { FROM_SCRATCH, useTemplates } from "../../app/templates.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { TemplateIcon } from "../../parts/template-icon.tsx";
