@@ -12,6 +12,12 @@ afterAll(() => dir.remove());
 const berth = (args: string[], env: Record<string, string> = {}) =>
   run([bun, join(import.meta.dir, "main.ts"), ...args], env, dir.path);
 
+function characterFile(): string {
+  const path = join(dir.path, "skipper.json");
+  writeFileSync(path, JSON.stringify({ name: "Skipper", bio: "Runs the harbour." }));
+  return path;
+}
+
 /** Matches one line on standard error. */
 const line = /^berth: [^\n]{10,300}\n$/;
 
@@ -144,7 +150,8 @@ test("a failure is one line on standard error and exit code 1, without a stack",
 
 test("what needs a database refuses a folder without one, and writes nothing there", async () => {
   const empty = temporaryDir();
-  const commands = [["audit", "verify"], ["backup"], ["ledger", "check"]];
+  const character = characterFile();
+  const commands = [["audit", "verify"], ["backup"], ["ledger", "check"], ["import", character]];
   try {
     const results = commands.map((args) => run([bun, join(import.meta.dir, "main.ts"), ...args], {}, empty.path));
     for (const { exitCode, stdout, stderr } of await Promise.all(results)) {
@@ -152,6 +159,19 @@ test("what needs a database refuses a folder without one, and writes nothing the
       expect(stderr).toMatch(line);
       expect(stderr).toContain(`There is no database at ${join(empty.path, "data/berth.db")}. DATA_DIR is not set`);
     }
+    expect(readdirSync(empty.path)).toEqual([]);
+  } finally {
+    empty.remove();
+  }
+}, 30_000);
+
+test("a preview of an import needs no service, and writes nothing", async () => {
+  const empty = temporaryDir();
+  try {
+    const args = [bun, join(import.meta.dir, "main.ts"), "import", characterFile(), "--dry-run"];
+    const { exitCode, stdout, stderr } = await run(args, {}, empty.path);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toStartWith("Skipper would be made of an elizaOS character. Nothing was changed.\n");
     expect(readdirSync(empty.path)).toEqual([]);
   } finally {
     empty.remove();

@@ -45,13 +45,14 @@ export async function importCommand(path: string | undefined, flags: Flags): Pro
   const { bytes, origin, rows } = await readSource(path);
   const config = loadAllSettings(environment());
   // Loaded here, because it loads the whole service.
-  const { runCommand } = await import("./run-command.ts");
+  const { askService, runCommand } = await import("./run-command.ts");
   const data = Buffer.from(bytes).toString("base64");
   const print = (result: object, text: string) =>
     void process.stdout.write(json === true ? `${JSON.stringify(result, null, 2)}\n` : text);
 
   if (isDryRun === true) {
-    const preview = (await runCommand(config, "agent.import-preview", { data })) as Preview;
+    const name = "agent.import-preview";
+    const preview = ((await askService(config, name, { data })) ?? (await previewAlone(name, data))) as Preview;
     const result = { ...preview, report: [...preview.report, ...rows] };
     const head = `${clean(result.name)} would be made of ${FORMATS[result.format] ?? result.format}. Nothing was changed.\n`;
     print(result, head + reportText(result.report));
@@ -73,6 +74,13 @@ export async function importCommand(path: string | undefined, flags: Flags): Pro
     process.stderr.write(`berth: ${clean(error.message)} To ask for another: --again.\n`);
     return ALREADY_IMPORTED;
   }
+}
+
+/** Without a service: a preview reads no data of it, and makes none. */
+async function previewAlone(name: string, data: string): Promise<unknown> {
+  const { withTemporaryApp } = await import("../temporary-app.ts");
+  const { dispatch } = await import("../control-socket.ts");
+  return withTemporaryApp(({ commands }) => dispatch(commands, name, { data }));
 }
 
 interface Source {

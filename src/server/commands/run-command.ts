@@ -10,7 +10,7 @@ import { requireDatabase } from "../cells/existing-database.ts";
 import { dispatch, socketPath } from "../control-socket.ts";
 
 /** A service may begin with them; all others need its database. */
-const BEGINNINGS = new Set(["user.create", "user.invite", "agent.import", "agent.import-preview"]);
+const BEGINNINGS = new Set(["user.create", "user.invite"]);
 
 /**
  * Runs a command in the service that runs on this data folder, or without one on the database itself. The operator in the
