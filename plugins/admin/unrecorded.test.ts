@@ -43,7 +43,7 @@ test("a log that was emptied to its last trace is not whole, also after the serv
   await createClient(server.web).join();
   later(1);
   await emptyLog();
-  const problem = "the log has no entry of the time when 1 accounts and 0 agents were made that are here";
+  const problem = "the log has no entry of the time when 1 account was made that is here";
   expect(await verify()).toMatchObject({ ok: false, breaks: [{ seq: 1, problem }] });
   await createClient(server.web).join();
   await server.kernel.audit.seal();

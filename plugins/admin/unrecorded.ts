@@ -2,6 +2,7 @@
 // was emptied then, with all that the chain itself would show.
 import type { ChainBreak, ChainReport } from "../../src/kernel/audit/verify.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
+import { count } from "../../src/kernel/util/text/count.ts";
 import { DAY, MINUTE } from "../../src/kernel/util/time.ts";
 
 /** Entries are kept longer. */
@@ -26,12 +27,13 @@ export async function withUnrecorded(
   const from = Math.max(since.at, now - KEPT_MS);
   // An entry is made a moment before or after the row that it records.
   const until = typeof first?.at === "number" ? first.at - MINUTE : now - MINUTE;
-  const made = await one(MADE, [from, until]);
-  const [accounts, agents] = [Number(made?.accounts), Number(made?.agents)];
+  const found = await one(MADE, [from, until]);
+  const [accounts, agents] = [Number(found?.accounts), Number(found?.agents)];
   if (accounts + agents === 0) return report;
+  const made = [...(accounts > 0 ? [count(accounts, "account")] : []), ...(agents > 0 ? [count(agents, "agent")] : [])];
   const missing: ChainBreak = {
     seq: 1,
-    problem: `the log has no entry of the time when ${accounts} accounts and ${agents} agents were made that are here`,
+    problem: `the log has no entry of the time when ${made.join(" and ")} ${accounts + agents === 1 ? "was made that is" : "were made that are"} here`,
   };
   return { ...report, ok: false, breaks: [missing, ...report.breaks] };
 }

@@ -2,7 +2,6 @@
 
 import { existsSync } from "node:fs";
 import { budgetSettings, type ProviderSection, providerSettings } from "../../plugins/ai/settings.ts";
-import { count } from "../../plugins/fleet/reports/problems/problem.ts";
 import { streamSettings } from "../../plugins/streams/settings.ts";
 import {
   type Config,
@@ -16,6 +15,7 @@ import {
 import { programName } from "../kernel/config/program-name.ts";
 import { maskValue, type ReadOptions, type ResolvedVariable } from "../kernel/config/variable-reader.ts";
 import { type Connection, openReadOnly } from "../kernel/database/connection.ts";
+import { count } from "../kernel/util/text/count.ts";
 import { checkFileSystem } from "./checks/file-checks.ts";
 import { findIdleSettings } from "./checks/idle-settings.ts";
 import { checkRootKey } from "./checks/key-check.ts";
@@ -72,7 +72,7 @@ export function doctorReport(
   const highlighted = new Set(findings.map(({ name }) => name));
   const isSet = ({ source }: ResolvedVariable) => source !== "default" && source !== "not set";
   const shown = list.filter((variable) => all || isSet(variable) || highlighted.has(variable.name));
-  const more = `${list.length - shown.length} settings have their default: ${programName()} doctor --all shows them.\n`;
+  const more = `${count(list.length - shown.length, "setting has its default", "settings have their default")}: ${programName()} doctor --all shows them.\n`;
   const hasPaidProvider = providers.registry.all.some(({ env }) =>
     list.some((variable) => variable.name === `${env}_API_KEY` && isSet(variable)),
   );

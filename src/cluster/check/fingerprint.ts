@@ -1,6 +1,7 @@
 // The contents of a copy, table by table, so that two copies at the same place of the log can be compared.
 import { createHash, type Hash } from "node:crypto";
 import Libsql from "libsql";
+import { count } from "../../kernel/util/text/count.ts";
 
 export interface Fingerprint {
   /** The last entry of the log that the copy has applied. */
@@ -60,8 +61,8 @@ export function compareFingerprints(a: Fingerprint, b: Fingerprint): string[] {
   return names.flatMap((name) => {
     const [one, other] = [a.tables[name], b.tables[name]];
     if (!one || !other) return [`${name} is in one copy only`];
-    if (one.rows !== other.rows) return [`${name} has ${one.rows} rows and ${other.rows}`];
-    return one.hash === other.hash ? [] : [`${name} has other contents in ${one.rows} rows`];
+    if (one.rows !== other.rows) return [`${name} has ${count(one.rows, "row")} and ${other.rows}`];
+    return one.hash === other.hash ? [] : [`${name} has other contents in ${count(one.rows, "row")}`];
   });
 }
 

@@ -161,7 +161,7 @@ describe("the chain", () => {
       "an entry that was removed with its number",
       "DELETE FROM audit_seals WHERE seq = 4",
       "INSERT INTO audit_seals SELECT * FROM kept_seals WHERE seq = 4",
-      ["4: this entry is missing", "7: 1 entries have no number: they were added by hand"],
+      ["4: this entry is missing", "7: 1 entry has no number: it was added by hand"],
     ],
     [
       "hashes that were removed, to have them made anew",

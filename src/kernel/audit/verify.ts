@@ -1,5 +1,6 @@
 // Checks the chain of the audit log, entry by entry, and says where it breaks.
 import type { Database } from "../database/database.ts";
+import { count } from "../util/text/count.ts";
 import { type ChainKey, type Head, hashOf, NUMBERED_ENTRIES, readState, signatureOf } from "./chain.ts";
 import type { SealedLate, Unsealed } from "./unsealed.ts";
 
@@ -95,7 +96,12 @@ export async function verifyChain(
   const { rows } = await database.read(
     "SELECT count(*) AS loose FROM audit_log WHERE id NOT IN (SELECT entry_id FROM audit_seals)",
   );
-  if (Number(rows[0]?.loose) > 0) report(last.seq, `${rows[0]?.loose} entries have no number: they were added by hand`);
+  const loose = Number(rows[0]?.loose);
+  if (loose > 0)
+    report(
+      last.seq,
+      `${count(loose, "entry has no number: it was", "entries have no number: they were")} added by hand`,
+    );
   return { ok: breaks.length === 0, entries, begunAt, pruned: anchor.seq, head, breaks };
 }
 

@@ -3,13 +3,13 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { timeOfBackup } from "../../../plugins/fleet/backups/backup-names.ts";
-import { count } from "../../../plugins/fleet/reports/problems/problem.ts";
 import { backupSettings } from "../../../plugins/fleet/settings.ts";
 import { ERASURES_FILE } from "../../../plugins/privacy/settings.ts";
 import { clusterSettings } from "../../cluster/settings.ts";
 import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { StartError } from "../../kernel/errors.ts";
+import { count } from "../../kernel/util/text/count.ts";
 import { withFullStop } from "../../kernel/util/text/full-stop.ts";
 import { MINUTE } from "../../kernel/util/time.ts";
 import type { BackupMessage } from "../backups/backup-process.ts";
@@ -197,6 +197,7 @@ export async function eraseAgain(config: Config): Promise<ErasedAgain> {
   try {
     const { runCommand } = await import("./run-command.ts");
     const { erased } = (await runCommand(config, "person.reapply", {})) as { erased: number };
+    if (erased === 0) return { erased: "" };
     const again = count(
       erased,
       "person who had been erased was in it, and was",

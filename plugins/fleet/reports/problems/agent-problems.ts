@@ -1,6 +1,7 @@
 // Finds agents that don't come up, and channels that don't connect.
 
-import { count, type Problem, type ProblemFacts } from "./problem.ts";
+import { count } from "../../../../src/kernel/util/text/count.ts";
+import type { Problem, ProblemFacts } from "./problem.ts";
 
 export function agentProblems({ counts, channels }: ProblemFacts): Problem[] {
   const problems: Problem[] = [];

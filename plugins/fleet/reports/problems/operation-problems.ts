@@ -1,8 +1,9 @@
 // Finds problems of the process: its ends without warning, a slow event loop, and settings.
 
+import { count } from "../../../../src/kernel/util/text/count.ts";
 import { SECOND } from "../../../../src/kernel/util/time.ts";
 import type { SuddenEnd } from "../../instance/runs.ts";
-import { count, type Problem, type ProblemFacts } from "./problem.ts";
+import type { Problem, ProblemFacts } from "./problem.ts";
 
 const LAG_LIMIT_MS = 250;
 

@@ -47,5 +47,4 @@ export interface ProblemFacts {
   outages: readonly Outage[];
 }
 
-export const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 export const percent = (share: number) => Math.round(share * 100);

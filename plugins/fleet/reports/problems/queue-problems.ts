@@ -1,7 +1,8 @@
 // Finds messages, replies, webhook deliveries and jobs that wait too long.
 
+import { count } from "../../../../src/kernel/util/text/count.ts";
 import { MINUTE } from "../../../../src/kernel/util/time.ts";
-import { count, type Problem, type ProblemFacts } from "./problem.ts";
+import type { Problem, ProblemFacts } from "./problem.ts";
 
 const WAITING_LONG_MS = MINUTE;
 const DELIVERY_LONG_MS = 5 * MINUTE;

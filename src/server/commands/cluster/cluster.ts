@@ -1,7 +1,6 @@
 // Runs `berth cluster …`: shows a cluster, and tells its nodes what operators want.
 
 import { writeSync } from "node:fs";
-import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import type { CheckReport } from "../../../cluster/check/check.ts";
 import type { Engine } from "../../../cluster/engine.ts";
 import { COUNT_KEY } from "../../../cluster/ownership/cell-table.ts";
@@ -12,6 +11,7 @@ import { type ClusterStatus, readStatus } from "../../../cluster/status.ts";
 import { type Config, environment } from "../../../kernel/config/config.ts";
 import { programName } from "../../../kernel/config/program-name.ts";
 import { StartError } from "../../../kernel/errors.ts";
+import { count } from "../../../kernel/util/text/count.ts";
 import { loadAllSettings } from "../../settings.ts";
 import { formatStatus, shortName } from "./status-text.ts";
 

@@ -1,11 +1,11 @@
 // Runs `berth person`: a copy of all of somebody's data, their erasure with a receipt, and the check of a receipt.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import type { Receipt } from "../../../../plugins/privacy/index.ts";
 import { environment } from "../../../kernel/config/config.ts";
 import { programName } from "../../../kernel/config/program-name.ts";
 import { AppError, StartError } from "../../../kernel/errors.ts";
+import { count } from "../../../kernel/util/text/count.ts";
 import { loadAllSettings } from "../../settings.ts";
 import { UsageError } from "../options.ts";
 import { type SendCommand, withCommands } from "../run-command.ts";
@@ -165,8 +165,15 @@ function readReceipt(file: string): string {
 async function reapply(): Promise<number> {
   const results = (await inCells({}, (send) => send("person.reapply", {}))) as { listed: number; erased: number }[];
   const [listed, erased] = [results[0]?.listed ?? 0, results.reduce((sum, one) => sum + one.erased, 0)];
-  process.stdout.write(
-    `${count(listed, "person was", "people were")} erased so far; ${count(erased, "was there again, and is", "of them were there again, and are")} erased.\n`,
-  );
+  process.stdout.write(reappliedText(listed, erased));
   return 0;
+}
+
+function reappliedText(listed: number, erased: number): string {
+  if (listed === 0) return "No person was erased so far.\n";
+  const again =
+    erased === 0
+      ? "none is there again"
+      : `${count(erased, "was there again, and is", "were there again, and are")} erased`;
+  return `${count(listed, "person was", "people were")} erased so far; ${again}.\n`;
 }

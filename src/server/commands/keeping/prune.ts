@@ -2,6 +2,7 @@
 import type { KeptReport, PruneReport, PruneSlice } from "../../../../plugins/privacy/index.ts";
 import { environment } from "../../../kernel/config/config.ts";
 import { parseDuration } from "../../../kernel/config/parsers.ts";
+import { count } from "../../../kernel/util/text/count.ts";
 import { DAY } from "../../../kernel/util/time.ts";
 import { loadAllSettings } from "../../settings.ts";
 import { UsageError } from "../options.ts";
@@ -68,7 +69,7 @@ async function deleteAll(send: SendCommand, report: PruneReport, deleted: Map<st
       inCell += slice.deleted;
       deleted.set(kind, (deleted.get(kind) ?? 0) + slice.deleted);
       Object.assign(report, { fileBytes: slice.fileBytes, freeBytes: slice.freeBytes });
-      if (!done && !isQuiet) process.stderr.write(`${kind}: ${deleted.get(kind)} rows so far\n`);
+      if (!done && !isQuiet) process.stderr.write(`${kind}: ${count(deleted.get(kind) ?? 0, "row")} so far\n`);
     }
   }
 }

@@ -8,6 +8,7 @@ import { programName } from "../../../kernel/config/program-name.ts";
 import { openReadOnly } from "../../../kernel/database/connection.ts";
 import { localDatabasePath } from "../../../kernel/database/database.ts";
 import { StartError } from "../../../kernel/errors.ts";
+import { count } from "../../../kernel/util/text/count.ts";
 import { requireDatabase } from "../../cells/existing-database.ts";
 import { cellDatabaseUrl, cellDataDir } from "../../cells/folders.ts";
 import { loadAllSettings } from "../../settings.ts";
@@ -42,19 +43,23 @@ export async function ledgerCommand([name, ...rest]: string[], asJson: boolean):
 
 function toText({ ok, comparisons, open, totals }: LedgerReport): string {
   const lines = comparisons.flatMap(({ what, compared, differences, differing }) => [
-    `${differing === 0 ? "ok  " : "DIFF"}  ${what}: ${compared} compared${differing === 0 ? "" : `, ${differing} differ`}`,
+    `${differing === 0 ? "ok  " : "DIFF"}  ${what}: ${compared} compared${differing === 0 ? "" : `, ${count(differing, "differs", "differ")}`}`,
     ...differences.map(
       ({ where, expected, found, unit }) =>
         `        ${where}: ${expected} expected, ${found} found, ${found - expected} ${unit} off`,
     ),
     ...(differing > differences.length ? [`        and ${differing - differences.length} more`] : []),
   ]);
-  const paid = totals.paid.map(({ currency, amount, payments }) => `${amount} ${currency} in ${payments} payments`);
+  const paid = totals.paid.map(
+    ({ currency, amount, payments }) => `${amount} ${currency} in ${count(payments, "payment")}`,
+  );
   return [
     ...lines,
     "",
     `Money in, in the smallest units: ${paid.join(", ") || "none"}. Credits held: ${totals.credits}, owed after refunds: ${totals.owedCredits}. Used on the operator's keys: ${totals.usedMicroUsd} micro-USD.`,
-    ...(open.calls > 0 ? [`${open.calls} calls are under way, at most ${open.microUsd} micro-USD.`] : []),
+    ...(open.calls > 0
+      ? [`${count(open.calls, "call is", "calls are")} under way, at most ${open.microUsd} micro-USD.`]
+      : []),
     ok
       ? "Payments, credits and usage agree."
       : "They do not agree. Keep a backup of the database as it is now, and find what wrote to it besides this program.",

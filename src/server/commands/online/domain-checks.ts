@@ -3,8 +3,8 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
-import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import { type Config, isLoopbackHost } from "../../../kernel/config/config.ts";
+import { count } from "../../../kernel/util/text/count.ts";
 import { DAY, SECOND } from "../../../kernel/util/time.ts";
 import { becauseOf, type CheckResult, reasonOf } from "./check.ts";
 

@@ -1,5 +1,6 @@
 // Checks what the machine gives the service: the right time, and space on the disk.
 import { statfs } from "node:fs/promises";
+import { count } from "../../../kernel/util/text/count.ts";
 import { MINUTE, SECOND } from "../../../kernel/util/time.ts";
 import { type CheckResult, reasonOf } from "./check.ts";
 
@@ -31,7 +32,7 @@ export async function checkDisk(dataDir: string): Promise<CheckResult> {
     if (free < 256 * MIB) return { level: "broken", text, action };
     if (free < 1024 * MIB || share < 0.05) return { level: "warning", text, action };
     if (files > 0 && ffree / files < 0.02)
-      return { level: "warning", text: `Disk: it has room, but for ${ffree} more files only.`, action };
+      return { level: "warning", text: `Disk: it has room, but for ${count(ffree, "more file")} only.`, action };
     return { level: "good", text };
   } catch (error) {
     return {

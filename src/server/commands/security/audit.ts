@@ -1,9 +1,9 @@
 // Runs `berth audit verify`: checks the hashes of the audit log, also while the service runs.
 
-import { count } from "../../../../plugins/fleet/reports/problems/problem.ts";
 import type { ChainReport } from "../../../kernel/audit/verify.ts";
 import { environment } from "../../../kernel/config/config.ts";
 import { programName } from "../../../kernel/config/program-name.ts";
+import { count } from "../../../kernel/util/text/count.ts";
 import { loadAllSettings } from "../../settings.ts";
 import { UsageError } from "../options.ts";
 
