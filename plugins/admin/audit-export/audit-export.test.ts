@@ -159,6 +159,33 @@ test("a syslog server gets messages of RFC 5424 over TCP, with their lengths", a
   }
 });
 
+test("an entry that is too long for a datagram is shortened, keeps its hash, and holds up no later one", async () => {
+  const messages: string[] = [];
+  const socket = createSocket("udp4").on("message", (message) => void messages.push(message.toString()));
+  socket.bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  try {
+    const { audit, database } = server.kernel;
+    const target = { kind: "user", id: "u1", name: `Zoë${"ü".repeat(70_000)}` };
+    await record("user.one");
+    await database.write([audit.record({ action: "user.two", target, details: { text: "x".repeat(70_000) } })]);
+    await record("user.three");
+    start({ kind: "syslog", protocol: "udp", host: "127.0.0.1", port: socket.address().port, name: "udp" });
+    await until(() => expect(messages).toHaveLength(3));
+    expect(messages.map(parseSyslog)).toEqual([entryOf("user.one"), entryOf("user.two"), entryOf("user.three")]);
+    expect(JSON.parse(messages[1]?.slice(messages[1].indexOf("{")) ?? "")).toMatchObject({
+      seq: 2,
+      target: { kind: "user", id: "u1", name: expect.stringMatching(/^Zoëü{253}$/) },
+      details: {},
+      mac: expect.stringMatching(/^[\w-]{43}$/),
+      shortenedFrom: expect.any(Number),
+    });
+    expect([...server.kernel.outages.current.values()]).toEqual([]);
+  } finally {
+    socket.close();
+  }
+});
+
 test("a syslog server gets a datagram each over UDP", async () => {
   const messages: string[] = [];
   const socket = createSocket("udp4").on("message", (message) => void messages.push(message.toString()));

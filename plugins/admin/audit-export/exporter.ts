@@ -6,6 +6,8 @@ import type { Deliver, ExportedEntry } from "./targets.ts";
 
 const BATCH = 100;
 const MAX_DELAY_MS = 5 * MINUTE;
+/** Characters of a text in a shortened entry; hashes and times are shorter. */
+const SHORT_TEXT = 256;
 
 const ENTRIES = `SELECT s.seq, s.mac, l.* FROM audit_seals AS s JOIN audit_log AS l ON l.id = s.entry_id
   WHERE s.seq > ? AND s.mac IS NOT NULL ORDER BY s.seq LIMIT ${BATCH}`;
@@ -100,5 +102,10 @@ function toExported(row: Record<string, unknown>): ExportedEntry {
     requestId: row.request_id,
     mac: row.mac,
   };
-  return { line: JSON.stringify(entry), at, action: String(row.action) };
+  const line = JSON.stringify(entry);
+  const shorten = () =>
+    JSON.stringify({ ...entry, details: {}, shortenedFrom: Buffer.byteLength(line) }, (_, value: unknown) =>
+      typeof value === "string" ? value.slice(0, SHORT_TEXT) : value,
+    );
+  return { line, shorten, at, action: String(row.action) };
 }

@@ -11,6 +11,8 @@ import type { AuditTarget } from "../settings.ts";
 export interface ExportedEntry {
   /** One line of JSON. */
   line: string;
+  /** Makes a line of at most a few kilobytes: without the details, and with the beginnings of long texts. */
+  shorten(): string;
   /** Epoch ms. */
   at: number;
   action: string;
@@ -27,8 +29,7 @@ export function createDelivery(target: AuditTarget, token: string | undefined): 
   if (target.kind === "webhook") return (entries) => post(target.url, token, entries);
   const { protocol, host, port } = target;
   return (entries) => {
-    const messages = entries.map(syslogMessage);
-    return protocol === "udp" ? sendDatagrams(host, port, messages) : sendOverTcp(host, port, messages);
+    return protocol === "udp" ? sendDatagrams(host, port, entries) : sendOverTcp(host, port, entries.map(syslogMessage));
   };
 }
 
@@ -64,17 +65,28 @@ function syslogMessage({ line, at, action }: ExportedEntry): Buffer {
   return Buffer.from(`${header} ${line}`);
 }
 
-function sendDatagrams(host: string, port: number, messages: readonly Buffer[]): Promise<void> {
+/** An entry that this system can't send as one datagram (RFC 768: 64 KB; some systems take less) is sent shortened. */
+async function sendDatagrams(host: string, port: number, entries: readonly ExportedEntry[]): Promise<void> {
   const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
-  return new Promise<void>((resolve, reject) => {
-    socket.on("error", reject);
-    let left = messages.length;
-    for (const message of messages)
-      socket.send(message, port, host, (error) => {
-        if (error) reject(error);
-        else if (--left === 0) resolve();
-      });
-  }).finally(() => socket.close());
+  const { promise: failure, reject } = Promise.withResolvers<never>();
+  socket.on("error", reject);
+  const send = (message: Buffer) =>
+    new Promise<void>((resolve, refuse) => {
+      socket.send(message, port, host, (error) => (error ? refuse(error) : resolve()));
+    });
+  const sendEntry = async (entry: ExportedEntry) => {
+    try {
+      await send(syslogMessage(entry));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EMSGSIZE") throw error;
+      await send(syslogMessage({ ...entry, line: entry.shorten() }));
+    }
+  };
+  try {
+    await Promise.race([Promise.all(entries.map(sendEntry)), failure]);
+  } finally {
+    socket.close();
+  }
 }
 
 /**
