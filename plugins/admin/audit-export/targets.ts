@@ -74,16 +74,18 @@ async function sendDatagrams(host: string, port: number, entries: readonly Expor
     new Promise<void>((resolve, refuse) => {
       socket.send(message, port, host, (error) => (error ? refuse(error) : resolve()));
     });
-  const sendEntry = async (entry: ExportedEntry) => {
-    try {
-      await send(syslogMessage(entry));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EMSGSIZE") throw error;
-      await send(syslogMessage({ ...entry, line: entry.shorten() }));
+  const sendAll = async () => {
+    for (const entry of entries) {
+      try {
+        await send(syslogMessage(entry));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EMSGSIZE") throw error;
+        await send(syslogMessage({ ...entry, line: entry.shorten() }));
+      }
     }
   };
   try {
-    await Promise.race([Promise.all(entries.map(sendEntry)), failure]);
+    await Promise.race([sendAll(), failure]);
   } finally {
     socket.close();
   }
