@@ -241,6 +241,10 @@ test("keys that admins stored in the database are named by their end", () => {
   expect(text).toContain("Stored in the database for Groq: no key, address http://127.0.0.1:11434/v1.");
   expect(text).not.toContain("the demo model, answers");
   expect(text).not.toContain("sealed");
+  const models = { MODEL_A: "provider_1:x", MODEL_B: "provider_2:x" };
+  const withModels = report({ DATABASE_URL: `file:${file}`, ...models }).text;
+  expect(withModels).not.toContain("MODEL_A: ");
+  expect(withModels).toContain("! MODEL_B: names a model of a provider that has no key");
   expect(report({ DATABASE_URL: `file:${file}`, PROVIDER_1_API_KEY: "sk-or-v1-abcdefgh" }).text).toContain(
     "It is not used, since PROVIDER_1_API_KEY is set.",
   );

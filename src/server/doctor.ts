@@ -1,6 +1,5 @@
 // Reports every setting in force with its source, and every problem found, for `berth doctor`.
 
-import { existsSync } from "node:fs";
 import { budgetSettings, type ProviderSection, providerSettings } from "../../plugins/ai/settings.ts";
 import { streamSettings } from "../../plugins/streams/settings.ts";
 import {
@@ -14,11 +13,11 @@ import {
 } from "../kernel/config/config.ts";
 import { programName } from "../kernel/config/program-name.ts";
 import { maskValue, type ReadOptions, type ResolvedVariable } from "../kernel/config/variable-reader.ts";
-import { type Connection, openReadOnly } from "../kernel/database/connection.ts";
 import { count } from "../kernel/util/text/count.ts";
 import { checkFileSystem } from "./checks/file-checks.ts";
 import { findIdleSettings } from "./checks/idle-settings.ts";
 import { checkRootKey } from "./checks/key-check.ts";
+import { type StoredProvider, storedProviders } from "./checks/stored-providers.ts";
 import { connectionLimits } from "./connections/connection-guard.ts";
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { findConflicts, settingsWith } from "./settings.ts";
@@ -102,46 +101,6 @@ export function verdictOf(printed: string): string {
 
 /** Of settings that are sound each by itself. */
 const CHECKS = [findConflicts, findIdleSettings, checkRootKey, checkFileSystem, checkPorts] as const;
-
-interface StoredProvider {
-  label: string;
-  /** The last characters of its key. */
-  keyEnd: string | undefined;
-  hasKey: boolean;
-  baseUrl: string | undefined;
-  /** The variable that is used in its place. */
-  overriddenBy: string | undefined;
-}
-
-const STORED_SQL =
-  "SELECT provider, key_end, sealed_key IS NOT NULL AS has_key, base_url FROM model_providers ORDER BY provider";
-
-/** The model providers that admins stored in the database, if it is a file. */
-function storedProviders(config: Config): StoredProvider[] {
-  const { file } = config.database;
-  if (!file || !existsSync(file)) return [];
-  const settings = config.of(providerSettings);
-  let connection: Connection | undefined;
-  try {
-    connection = openReadOnly(file);
-    return connection.run(STORED_SQL).rows.map(({ provider, key_end: keyEnd, has_key: hasKey, base_url: baseUrl }) => {
-      const definition = settings.registry.find(String(provider));
-      const isOverridden = definition !== undefined && settings.of(definition.id).apiKey !== undefined;
-      return {
-        label: definition?.label ?? String(provider),
-        keyEnd: keyEnd === null ? undefined : String(keyEnd),
-        hasKey: hasKey === 1,
-        baseUrl: baseUrl === null ? undefined : String(baseUrl),
-        overriddenBy: isOverridden ? `${definition.env}_API_KEY` : undefined,
-      };
-    });
-  } catch {
-    // A database of an earlier version has no such table; errors of a damaged one are reported by the start.
-    return [];
-  } finally {
-    connection?.close();
-  }
-}
 
 function describeStored({ label, keyEnd, hasKey, baseUrl, overriddenBy }: StoredProvider): string {
   const key = hasKey ? `a key${keyEnd ? ` that ends in ${keyEnd}` : ""}` : "no key";

@@ -68,6 +68,12 @@ function releaseMemory(): void {
   Bun.shrink();
 }
 
+/** The settings that may have no effect because of another section: few services set one of them. */
+const MAY_BE_IDLE = [
+  ...["PLANS_FILE", "STRIPE_SECRET_KEY", "AI_PUBLIC_ON_WEB"],
+  ...["MODEL_A", "MODEL_B", "EMBEDDING_MODEL", "TRANSCRIPTION_MODEL", "SPEECH_MODEL", "PICTURE_MODEL"],
+];
+
 const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Serves until `stop()`. Throws StartError or ConfigError if the start fails, with everything closed again. */
@@ -171,9 +177,7 @@ export async function serve({
     controlSocket = await listenOnControlSocket({ config, log: service.log }, async (name, args) =>
       processCommand && name.startsWith("process.") ? processCommand(name, args) : runCommand(name, args),
     );
-    const { PLANS_FILE, STRIPE_SECRET_KEY, AI_PUBLIC_ON_WEB } = config.sources;
-    // Only these may have no effect because of another section, and few services set one of them.
-    const mayBeIdle = isGiven(PLANS_FILE) || isGiven(STRIPE_SECRET_KEY) || isGiven(AI_PUBLIC_ON_WEB);
+    const mayBeIdle = MAY_BE_IDLE.some((name) => isGiven(config.sources[name]));
     if (!parent && (mayBeIdle || config.warnings.length > 0))
       (await import("./checks/log-warnings.ts")).logWarnings(service.log, config);
     if (connectionGuard) logLimits(service.log, connectionGuard.limits);

@@ -4076,6 +4076,8 @@ export const translation = {
         "wirkt nicht, weil kein Tarif in PLANS_FILE `overageUsdPerMonth` hat.",
       "has no effect, since AI_PUBLIC_BUDGET_USD_PER_DAY is 0.":
         "wirkt nicht, weil AI_PUBLIC_BUDGET_USD_PER_DAY 0 ist.",
+      "names a model of a provider that has no key, so only agents with a key of their own get it. Set {settings}, or store a key in the console under Models.":
+        "nennt ein Modell eines Anbieters, der keinen Schlüssel hat, also bekommen es nur Agenten mit einem eigenen. Setz {settings}, oder hinterleg einen Schlüssel in der Konsole unter Modelle.",
       "{keys} of a plan without STRIPE_SECRET_KEY have no effect: {plans}.":
         "{keys} eines Tarifs wirken ohne STRIPE_SECRET_KEY nicht: {plans}.",
       "{key} of a plan without STRIPE_SECRET_KEY has no effect: {plans}.":

@@ -151,6 +151,18 @@ test.each<[Environment, name: string, text: string]>([
     "has no effect, since AI_PUBLIC_BUDGET_USD_PER_DAY is 0.",
   ],
   [{ SIGN_UP: "domains:example.com" }, "SIGN_UP", expect.stringContaining("SMTP_URL is not set")],
+  ...["MODEL_A", "MODEL_B", "EMBEDDING_MODEL", "TRANSCRIPTION_MODEL", "SPEECH_MODEL", "PICTURE_MODEL"].map(
+    (name): [Environment, string, string] => [
+      { [name]: "provider_2:x", PROVIDER_1_API_KEY: "k" },
+      name,
+      "names a model of a provider that has no key, so only agents with a key of their own get it. Set PROVIDER_2_API_KEY, or store a key in the console under Models.",
+    ],
+  ),
+  [
+    { MODEL_A: "provider_3:x", PROVIDER_1_API_KEY: "k" },
+    "MODEL_A",
+    expect.stringContaining("Set PROVIDER_3_API_KEY or PROVIDER_3_BASE_URL, or store"),
+  ],
 ])("%j warns of %s", (env, name, text) => {
   expect(warningsOf(env)[name]).toEqual(text);
 });
@@ -162,6 +174,11 @@ test.each<[Environment]>([
   [{ ...STRIPE, ...METERED, STRIPE_METER_EVENT: "use" }],
   [{ SIGN_UP: "domains:example.com", SMTP_URL: "smtp://mail.example" }],
   [{ AI_PUBLIC_ON_WEB: "on" }],
+  [{ MODEL_A: "provider_2:x", EMBEDDING_MODEL: "provider_2:y", PROVIDER_2_API_KEY: "k" }],
+  // An Ollama may answer.
+  [{ MODEL_A: "provider_3:llama3.2" }],
+  // The key may be stored there.
+  [{ ...SERVER, MODEL_A: "provider_2:x" }],
   [{ ...SERVER, ROLE: "web", SECRET_KEY: "0123456789abcdef0123456789abcdef", BACKEND_URL: "http://10.0.0.5:3001" }],
 ])("%j warns of nothing", (env) => {
   expect(warningsOf(env)).toEqual({});

@@ -6,10 +6,12 @@ import { billingSettings } from "../../../plugins/billing/settings.ts";
 import { openaiApiSettings } from "../../../plugins/openai-api/settings.ts";
 import type { Config, Finding } from "../../kernel/config/config.ts";
 import { isGiven, warning } from "../../kernel/config/section.ts";
+import { findKeylessModels } from "./keyless-models.ts";
 
 export const findIdleSettings = (config: Config): Finding[] => [
   ...idlePlanKeys(config),
   ...idleStripe(config),
+  ...findKeylessModels(config),
   ...(config.role === "all" && isGiven(config.sources.BACKEND_URL)
     ? [
         warning(
