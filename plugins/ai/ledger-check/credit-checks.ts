@@ -2,6 +2,7 @@
 
 import { MICRO_USD_PER_CREDIT } from "../ledger/account-balances.ts";
 import { type Comparison, compareSums, comparison, type Read } from "./comparison.ts";
+import { creditsByAccount } from "./parts.ts";
 
 export function checkCredits(read: Read): Comparison[] {
   return [
@@ -18,11 +19,12 @@ export function checkCredits(read: Read): Comparison[] {
       read,
       { name: "credits-usage", what: "use that credits paid for and the credits that were taken", unit: "micro-USD" },
       {
-        expected: `SELECT user_id AS key, sum(credit_micro_usd) AS value FROM usage
-            WHERE credit_micro_usd > 0 AND user_id IN (SELECT user_id FROM credit_use) GROUP BY 1
+        expected: `SELECT value ->> 0 AS key, value ->> 1 AS value FROM json_each(?1)
+            WHERE value ->> 0 IN (SELECT user_id FROM credit_use)
           UNION ALL SELECT user_id, carried_micro_usd FROM credit_use`,
         found: `SELECT user_id AS key, -credits * ${MICRO_USD_PER_CREDIT} AS value FROM credit_entries
             WHERE kind IN ('usage', 'unpaid') UNION ALL SELECT user_id, micro_usd FROM credit_use`,
+        args: [creditsByAccount(read)],
       },
     ),
     compareSums(
