@@ -52,8 +52,11 @@ export interface Administration extends AccountChanges {
   rampOf(user: User): Ramp | undefined;
   /** Whether any account that is neither disabled nor frozen is an admin, in all cells that answer. */
   hasAdmin(): Promise<boolean>;
-  /** Throws 409 `LAST_ADMIN` if this account is the only admin who can act, in this cell and the others. */
-  requireAnotherAdmin(user: User): Promise<void>;
+  /**
+   * Disables an account that is to be removed, in one write with these statements. Throws 409 `LAST_ADMIN`, with nothing written, if
+   * it is the only admin who can act, in this cell and the others.
+   */
+  beginRemoval(user: User, statements: readonly Statement[]): Promise<void>;
   /** A page of accounts, newest first, and the total number of matches. */
   list(filter: AccountFilter): Promise<{ users: User[]; total: number }>;
   /** The number of valid sessions and API keys. */
@@ -137,7 +140,11 @@ export function createAdministration(services: Deps): Administration {
 
     hasAdmin: lastAdmin.hasAdmin,
 
-    requireAnotherAdmin: lastAdmin.requireAnother,
+    async beginRemoval(user, statements) {
+      const disable = users.updateStatement(user.id, { disabledAt: user.disabledAt ?? Date.now() });
+      await lastAdmin.write(user, [disable, ...statements]);
+      users.invalidate(user.id);
+    },
 
     async list({ query, status, limit, offset }) {
       const where = and(status && statusConditions[status], query ? matchesQuery(query) : undefined);

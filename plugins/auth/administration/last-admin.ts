@@ -6,7 +6,7 @@
 // admin can't go before this change is over. A killed cell leaves the name reserved for ten minutes, in which such changes are refused.
 import { and, ne, sql } from "drizzle-orm";
 import { type Cells, NameTaken } from "../../../src/kernel/cells/cells.ts";
-import { guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
+import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { users as userTable } from "../schema.ts";
@@ -26,8 +26,8 @@ export interface LastAdmin {
   /** Whether this cell, or another that answers, has an admin who is neither disabled nor frozen. */
   hasAdmin(): Promise<boolean>;
   isWorkingAdmin(user: User): boolean;
-  /** Throws 409 `LAST_ADMIN` if this account is a working admin, and there is no other here or in another cell. */
-  requireAnother(user: User): Promise<void>;
+  /** Writes statements after which this account is no working admin. Throws 409 `LAST_ADMIN` if no admin would be left anywhere. */
+  write(user: User, statements: readonly Statement[]): Promise<void>;
   /**
    * Makes a change whose statements are those of `requireAnotherStatements`, with what it is given. Throws 409 `LAST_ADMIN` if no
    * admin would be left anywhere, and 409 `ACCOUNT_CHANGING` while another cell makes such a change.
@@ -44,8 +44,8 @@ export function createLastAdmin({ config, database, cells }: Pick<Kernel, "confi
   const { emails: adminEmails } = config.of(adminSettings);
   const { drizzle } = database;
 
-  async function hasAdminHere({ except = "" } = {}): Promise<boolean> {
-    const workingAdmin = and(isWorking, adminCondition(adminEmails), ne(userTable.id, except));
+  async function hasAdminHere(): Promise<boolean> {
+    const workingAdmin = and(isWorking, adminCondition(adminEmails));
     return (await drizzle.select({ id: userTable.id }).from(userTable).where(workingAdmin).limit(1)).length > 0;
   }
 
@@ -82,6 +82,25 @@ export function createLastAdmin({ config, database, cells }: Pick<Kernel, "confi
   const isWorkingAdmin = (user: User) =>
     user.disabledAt === null && user.frozenAt === null && isAdminAccount(user, adminEmails);
 
+  async function keepOne<T>(change: (isKeptElsewhere: boolean) => Promise<T>): Promise<T> {
+    try {
+      return await change(false);
+    } catch (error) {
+      if (!cells || !(error instanceof AppError && error.code === "LAST_ADMIN")) throw error;
+      return alone(cells, async () => {
+        if (!(await hasAdminElsewhere(cells))) throw lastAdminError();
+        return change(true);
+      });
+    }
+  }
+
+  function requireAnotherStatements(user: User, isKeptElsewhere: boolean): Statement[] {
+    if (isKeptElsewhere || !isWorkingAdmin(user)) return [];
+    const others = and(ne(userTable.id, user.id), isWorking, adminCondition(adminEmails));
+    const unchanged = { isAdmin: sql`${userTable.isAdmin}` };
+    return [statement(drizzle.update(userTable).set(unchanged).where(others)), guard(LAST_ADMIN)];
+  }
+
   return {
     isWorkingAdmin,
 
@@ -90,29 +109,18 @@ export function createLastAdmin({ config, database, cells }: Pick<Kernel, "confi
       return cells !== undefined && (await askOthers(cells)).some((one) => one.status === "fulfilled" && one.value);
     },
 
-    async requireAnother(user) {
-      if (!isWorkingAdmin(user) || (await hasAdminHere({ except: user.id }))) return;
-      if (!cells || !(await hasAdminElsewhere(cells))) throw lastAdminError();
+    async write(user, statements) {
+      await keepOne(async (isKeptElsewhere) => {
+        try {
+          await database.write([...requireAnotherStatements(user, isKeptElsewhere), ...statements]);
+        } catch (error) {
+          throw error instanceof GuardFailed && error.guard === LAST_ADMIN ? lastAdminError() : error;
+        }
+      });
     },
 
-    async keepOne(change) {
-      try {
-        return await change(false);
-      } catch (error) {
-        if (!cells || !(error instanceof AppError && error.code === "LAST_ADMIN")) throw error;
-        return alone(cells, async () => {
-          if (!(await hasAdminElsewhere(cells))) throw lastAdminError();
-          return change(true);
-        });
-      }
-    },
-
-    requireAnotherStatements(user, isKeptElsewhere) {
-      if (isKeptElsewhere || !isWorkingAdmin(user)) return [];
-      const others = and(ne(userTable.id, user.id), isWorking, adminCondition(adminEmails));
-      const unchanged = { isAdmin: sql`${userTable.isAdmin}` };
-      return [statement(drizzle.update(userTable).set(unchanged).where(others)), guard(LAST_ADMIN)];
-    },
+    keepOne,
+    requireAnotherStatements,
   };
 }
 

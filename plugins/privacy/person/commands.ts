@@ -1,5 +1,6 @@
 // The commands behind `berth person`: a copy of somebody's data, their erasure with a receipt, and what follows a restored backup.
 import { isAbsolute } from "node:path";
+import type { Statement } from "../../../src/kernel/database/database.ts";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { User } from "../../auth/index.ts";
@@ -17,8 +18,8 @@ interface Deps extends Pick<Kernel, "database" | "audit"> {
   exporting: ExportDeps;
   /** Throws 404 `USER_NOT_FOUND`. */
   accountOf(email: string): Promise<User>;
-  /** Throws 409 `LAST_ADMIN`. */
-  requireAnotherAdmin(user: User): Promise<void>;
+  /** Writes this, and keeps the account out from then on. Throws 409 `LAST_ADMIN`, with nothing written. */
+  beginRemoval(user: User, statements: readonly Statement[]): Promise<void>;
 }
 
 type Args = Readonly<Record<string, string>>;
@@ -33,7 +34,7 @@ const SENDERS = `SELECT json_group_array(json_array(channel, id)) AS people FROM
   UNION SELECT platform, iif(platform = 'public', replace(peer, 'visitor:', ''), peer) FROM sessions WHERE peer IS NOT NULL)`;
 
 export function createPersonCommands({ database, audit, list, erasures, past, exporting, ...accounts }: Deps) {
-  const { accountOf, requireAnotherAdmin } = accounts;
+  const { accountOf, beginRemoval } = accounts;
   const subjectOf = async ({ email, channel = "", id = "" }: Args): Promise<Subject> =>
     email === undefined ? parseSubject(channel, id) : { channel: ACCOUNT, id: (await accountOf(email)).id };
 
@@ -54,7 +55,7 @@ export function createPersonCommands({ database, audit, list, erasures, past, ex
 
   return {
     async "person.erase"(args: Args) {
-      if (args.email !== undefined) await accountOf(args.email).then(requireAnotherAdmin, () => undefined);
+      const user = args.email === undefined ? undefined : await accountOf(args.email).catch(() => undefined);
       const subject = await subjectOf(args).catch(async (error: unknown) => {
         const erased = args.email === undefined ? undefined : await erasedAccount(args.email);
         if (!erased) throw error;
@@ -64,7 +65,8 @@ export function createPersonCommands({ database, audit, list, erasures, past, ex
       if (before) return before;
       // Somebody unknown is not listed: what they write later would be erased after a restore.
       if (!(await past.isUnderWay(subject))) await requireKnown(subject);
-      return erasures.erase(subject, { kind: "command", name: args.operator ?? "" });
+      const begin = user && ((statements: Statement[]) => beginRemoval(user, statements));
+      return erasures.erase(subject, { kind: "command", name: args.operator ?? "" }, begin);
     },
 
     async "person.export"(args: Args) {

@@ -287,6 +287,19 @@ describe("an account", () => {
     expect(await eraseRoot()).toMatchObject({ deleted: { accounts: 1 } });
   });
 
+  test("of an admin is not erased while the only other one is: of two at once, one stays", async () => {
+    const clients = [createClient(server.web), createClient(server.web)];
+    const ids: string[] = [];
+    for (const client of clients) ids.push(await client.join());
+    const { users } = server.app.accounts;
+    await server.kernel.database.write(ids.map((id) => users.updateStatement(id, { isAdmin: true })));
+    const outcomes = await Promise.allSettled(clients.map(({ account: { email } }) => run("person.erase", { email })));
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(outcomes.find(({ status }) => status === "rejected")).toMatchObject({ reason: { code: "LAST_ADMIN" } });
+    expect(await count("users WHERE is_admin = 1 AND disabled_at IS NULL")).toBe(1);
+    expect([await count("erasures"), await count("erasures WHERE ended_at IS NULL")]).toEqual([1, 0]);
+  });
+
   test("goes with its agents, and its address is left in the audit log alone", async () => {
     const client = createClient(server.web);
     const userId = await client.join();

@@ -196,8 +196,15 @@ export function createErasures(deps: ErasureDeps) {
   return {
     /** Goes on with an erasure, or returns the receipt of one that has ended. */
     finish,
-    /** Resolves when nothing of the person is left. What a kill ends goes on by itself at the next start, or when it is called again. */
-    async erase(subject: Subject, actor: Asker): Promise<Receipt> {
+    /**
+     * Resolves when nothing of the person is left. What a kill ends goes on by itself at the next start, or when it is called again.
+     * @param begin writes the order; what it throws leaves no trace of an erasure
+     */
+    async erase(
+      subject: Subject,
+      actor: Asker,
+      begin: (statements: Statement[]) => Promise<unknown> = database.write,
+    ): Promise<Receipt> {
       const person = list.hashOf(subject);
       const agentId = subject.agentId ?? null;
       const [open] = (await database.read(OPEN, [person, agentId])).rows;
@@ -209,7 +216,7 @@ export function createErasures(deps: ErasureDeps) {
       }
       const id = Bun.randomUUIDv7();
       const sealed = vault.seal(JSON.stringify(subject), subjectContext(id));
-      await database.write([
+      await begin([
         {
           sql: "INSERT INTO erasures (id, person, agent_id, subject, actor, started_at) VALUES (?, ?, ?, ?, ?, ?)",
           args: [id, person, agentId, sealed, JSON.stringify(actor), Date.now()],

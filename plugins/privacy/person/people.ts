@@ -92,7 +92,7 @@ export function createPeople(deps: PeopleDeps) {
     erasures,
     past,
     accountOf: accounts.administration.byEmail,
-    requireAnotherAdmin: accounts.administration.requireAnotherAdmin,
+    beginRemoval: accounts.administration.beginRemoval,
     exporting,
   });
 
