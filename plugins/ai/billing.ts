@@ -79,6 +79,8 @@ export function createBilling({ kernel, authService, agents, agentStats, isKnown
     return definition ? config.of(providerSettings).of(definition.id).label : provider;
   };
 
+  const usageDeps = { database, addUp, plans, budgets, authService, agents };
+
   return {
     ledger,
     isUnlimited: async (userId: string) => (await accountAllowance(userId)).microUsd === Number.POSITIVE_INFINITY,
@@ -97,25 +99,8 @@ export function createBilling({ kernel, authService, agents, agentStats, isKnown
     agentCosts: createAgentCosts({ database, addUp }),
     lateRoutes: {
       web: [
-        async () =>
-          (await import("./usage/usage-routes.ts")).usageRoutes({
-            database,
-            addUp,
-            plans,
-            budgets,
-            authService,
-            agents,
-            labelOf,
-          }),
-        async () =>
-          (await import("./usage/usage-detail-routes.ts")).usageDetailRoutes({
-            database,
-            addUp,
-            plans,
-            budgets,
-            authService,
-            agents,
-          }),
+        async () => (await import("./usage/usage-routes.ts")).usageRoutes({ ...usageDeps, labelOf }),
+        async () => (await import("./usage/usage-detail-routes.ts")).usageDetailRoutes(usageDeps),
         async () =>
           (await import("./cache/cache-routes.ts")).cacheWebRoutes({ backend, authService, agents, turnCaches }),
       ],

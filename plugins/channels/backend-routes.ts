@@ -12,7 +12,6 @@ import { CONNECT_ERRORS } from "./connections/connect-errors.ts";
 import type { TokenAttempts } from "./connections/token-attempts.ts";
 import {
   CHECK_ACTION,
-  CHECK_DESCRIPTION,
   CHECK_ERRORS,
   CONNECT_ACTION,
   channelItem,
@@ -24,11 +23,11 @@ import {
   disconnectResponse,
   READ_ACTION,
   RETRY_ERRORS,
-  TOKEN_LIMIT_DESCRIPTION,
   toChannelItem,
   toCheckAnswer,
   toConnectResponse,
 } from "./model.ts";
+import { ROUTE_DETAILS } from "./route-details.ts";
 import { requireTokenForm, toTokenText } from "./submitted-credentials.ts";
 
 interface Deps {
@@ -38,8 +37,6 @@ interface Deps {
 }
 
 export function backendRoutes({ guards, channels, tokenAttempts }: Deps) {
-  const detail = { tags: ["Channels"] };
-
   return new Elysia({ name: "channels.backend" })
     .use(guards)
     .get(
@@ -52,10 +49,7 @@ export function backendRoutes({ guards, channels, tokenAttempts }: Deps) {
         agentCall: READ_ACTION,
         response: { 200: channelList },
         detail: {
-          ...detail,
-          summary: "List an agent's channels with their states",
-          description:
-            "For each connected channel: the bot, whether it is connected now, and the last error of a connection.",
+          ...ROUTE_DETAILS.list,
         },
       },
     )
@@ -66,9 +60,7 @@ export function backendRoutes({ guards, channels, tokenAttempts }: Deps) {
         agentCall: READ_ACTION,
         response: { 200: channelItem },
         detail: {
-          ...detail,
-          summary: "Get one of an agent's channels with its state",
-          description: "The bot, its connection, and the last error of a connection.",
+          ...ROUTE_DETAILS.get,
           ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"] }),
         },
       },
@@ -86,9 +78,7 @@ export function backendRoutes({ guards, channels, tokenAttempts }: Deps) {
         body: connectBody,
         response: { 200: connectResponse },
         detail: {
-          ...detail,
-          summary: "Connect a channel: the agent answers as this bot",
-          description: TOKEN_LIMIT_DESCRIPTION,
+          ...ROUTE_DETAILS.connect,
           ...documentErrors({ ...CONNECT_ERRORS, 404: "CHANNEL_NOT_FOUND" }),
         },
       },
@@ -109,9 +99,7 @@ export function backendRoutes({ guards, channels, tokenAttempts }: Deps) {
         agentCall: { action: CONNECT_ACTION, changes: true },
         response: { 200: disconnectResponse },
         detail: {
-          ...detail,
-          summary: "Disconnect a channel and forget its token",
-          description: "The bot stops answering at once.",
+          ...ROUTE_DETAILS.disconnect,
           ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"] }),
         },
       },
@@ -130,9 +118,7 @@ export function backendRoutes({ guards, channels, tokenAttempts }: Deps) {
         body: checkBody,
         response: { 200: checkResponse },
         detail: {
-          ...detail,
-          summary: "Ask the platform which bot a token belongs to, without storing it",
-          description: CHECK_DESCRIPTION,
+          ...ROUTE_DETAILS.check,
           ...documentErrors({ ...CHECK_ERRORS, 404: "CHANNEL_NOT_FOUND" }),
         },
       },
@@ -144,10 +130,7 @@ export function backendRoutes({ guards, channels, tokenAttempts }: Deps) {
         agentCall: { action: CONNECT_ACTION, changes: true },
         response: { 200: channelItem },
         detail: {
-          ...detail,
-          summary: "Try now to connect a bot that waits for its next try",
-          description:
-            "A bot whose connection failed is tried again with growing delays; this tries it without waiting.",
+          ...ROUTE_DETAILS.retry,
           ...documentErrors(RETRY_ERRORS),
         },
       },

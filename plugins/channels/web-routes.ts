@@ -13,7 +13,6 @@ import { type Adapters, requireChannelId } from "./adapters.ts";
 import { CONNECT_ERRORS } from "./connections/connect-errors.ts";
 import {
   CHECK_ACTION,
-  CHECK_DESCRIPTION,
   CHECK_ERRORS,
   CONNECT_ACTION,
   catalogue,
@@ -26,9 +25,9 @@ import {
   disconnectResponse,
   READ_ACTION,
   RETRY_ERRORS,
-  TOKEN_LIMIT_DESCRIPTION,
   toCatalogueItem,
 } from "./model.ts";
+import { ROUTE_DETAILS } from "./route-details.ts";
 
 /** Headers of a 429 that are forwarded: the backend counts refused tokens. */
 const RETRY_HEADERS = ["retry-after", "ratelimit", "ratelimit-policy"];
@@ -42,7 +41,6 @@ interface Deps {
 }
 
 export function webRoutes({ config, backend, identities, guards, adapters }: Deps) {
-  const detail = { tags: ["Channels"] };
   const reading = { ownAgent: { scope: "read" as const, kind: "data" as const } };
   const writing = { ownAgent: { scope: "write" as const, kind: "data" as const } };
 
@@ -81,7 +79,7 @@ export function webRoutes({ config, backend, identities, guards, adapters }: Dep
         signedIn: "read",
         response: { 200: catalogue },
         detail: {
-          ...detail,
+          tags: ["Channels"],
           summary: "List the channels that agents can be connected to",
           description:
             "The messaging platforms that this service has, each with what it needs and a guide to its bots.",
@@ -92,10 +90,7 @@ export function webRoutes({ config, backend, identities, guards, adapters }: Dep
       ...reading,
       response: { 200: channelList },
       detail: {
-        ...detail,
-        summary: "List an agent's channels with their states",
-        description:
-          "For each connected channel: the bot, whether it is connected now, and the last error of a connection.",
+        ...ROUTE_DETAILS.list,
         ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
       },
     })
@@ -103,9 +98,7 @@ export function webRoutes({ config, backend, identities, guards, adapters }: Dep
       ...reading,
       response: { 200: channelItem },
       detail: {
-        ...detail,
-        summary: "Get one of an agent's channels with its state",
-        description: "The bot, its connection, and the last error of a connection.",
+        ...ROUTE_DETAILS.get,
         ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"], 502: "BACKEND_UNAVAILABLE" }),
       },
     })
@@ -114,9 +107,7 @@ export function webRoutes({ config, backend, identities, guards, adapters }: Dep
       body: connectBody,
       response: { 200: connectResponse },
       detail: {
-        ...detail,
-        summary: "Connect a channel: the agent answers as this bot",
-        description: TOKEN_LIMIT_DESCRIPTION,
+        ...ROUTE_DETAILS.connect,
         ...documentErrors({
           ...CONNECT_ERRORS,
           404: "CHANNEL_NOT_FOUND",
@@ -128,9 +119,7 @@ export function webRoutes({ config, backend, identities, guards, adapters }: Dep
       ...writing,
       response: { 200: disconnectResponse },
       detail: {
-        ...detail,
-        summary: "Disconnect a channel and forget its token",
-        description: "The bot stops answering at once.",
+        ...ROUTE_DETAILS.disconnect,
         ...documentErrors({
           404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"],
           409: "OPERATION_IN_PROGRESS",
@@ -146,9 +135,7 @@ export function webRoutes({ config, backend, identities, guards, adapters }: Dep
         body: checkBody,
         response: { 200: checkResponse },
         detail: {
-          ...detail,
-          summary: "Ask the platform which bot a token belongs to, without storing it",
-          description: CHECK_DESCRIPTION,
+          ...ROUTE_DETAILS.check,
           ...documentErrors({
             ...CHECK_ERRORS,
             404: "CHANNEL_NOT_FOUND",
@@ -164,10 +151,7 @@ export function webRoutes({ config, backend, identities, guards, adapters }: Dep
         ...writing,
         response: { 200: channelItem },
         detail: {
-          ...detail,
-          summary: "Try now to connect a bot that waits for its next try",
-          description:
-            "A bot whose connection failed is tried again with growing delays; this tries it without waiting.",
+          ...ROUTE_DETAILS.retry,
           ...documentErrors({ ...RETRY_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
         },
       },

@@ -1,6 +1,5 @@
 // Tests that a report of all cells leaves out, and names, those that do not answer.
 import { expect, test } from "bun:test";
-import type { Cells } from "../../../src/kernel/cells/cells.ts";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import type { CellReports } from "../fleet-reports.ts";
 import { answerReport, createWholeReports } from "./whole-reports.ts";
@@ -8,23 +7,35 @@ import { answerReport, createWholeReports } from "./whole-reports.ts";
 const WAIT_MS = 20;
 const runtimes = (agents: number) => ({ runtimes: [{ version: "1", agents, available: true }] });
 
+const AGENT = {
+  ...{ name: "Skipper", subdomain: "skipper", status: "running", reason: null, frozen: null, model: "model_a" },
+  ...{ runtimeVersion: "1", owner: { id: "u", email: "ada@example.com", name: "Ada", disabled: false }, channels: [] },
+  ...{ costTodayUsd: 0, errorsToday: 0, lastActivityAt: null, createdAt: "2026-11-27T05:00:00.000Z" },
+};
+
+const PROGRAM = {
+  ...{ version: "1", bun: "1", platform: "linux", startedAt: "2026-11-27T05:00:00.000Z" },
+  ...{ role: "all", program: "berth", migration: "0001" },
+};
+
 /** Cells of which each has as many agents as its number says, and agents are its list. */
 function createCells(away: Partial<Record<number, () => Promise<string>>> = {}) {
-  const reportsOf = (cell: number) =>
-    ({
-      versions: async () => runtimes(cell + 1),
-      agents: async ({ limit }: { limit?: string }) => ({
-        agents: Array.from({ length: limit === "1" ? 1 : cell + 1 }, (_, n) => ({ id: `${cell}-${n}` })),
-        total: cell + 1,
-        next: null,
-      }),
-      usage: async () => Promise.reject(invalidInput({ path: "from", message: "No day." })),
-    }) as unknown as CellReports;
+  const unused = async () => Promise.reject(new Error("No test asks for this."));
+  const reportsOf = (cell: number): CellReports => ({
+    versions: async () => ({ ...PROGRAM, ...runtimes(cell + 1) }),
+    agents: async ({ limit }) => ({
+      agents: Array.from({ length: limit === "1" ? 1 : cell + 1 }, (_, n) => ({ ...AGENT, id: `${cell}-${n}` })),
+      total: cell + 1,
+      next: null,
+    }),
+    usage: async () => Promise.reject(invalidInput({ path: "from", message: "No day." })),
+    ...{ overview: unused, providers: unused, figures: unused, storage: unused, jobs: unused, channels: unused },
+  });
   const cells = {
     here: 0,
     others: [1, 2],
-    ask: (cell: number, _: string, text: string) => away[cell]?.() ?? answerReport(reportsOf(cell), text),
-  } as unknown as Cells;
+    ask: async (cell: number, _: string, text: string) => away[cell]?.() ?? answerReport(reportsOf(cell), text),
+  };
   return createWholeReports(cells, reportsOf(0), WAIT_MS);
 }
 

@@ -35,6 +35,11 @@ interface Answering {
   missing: number[];
 }
 
+/** Where a page of a cell's own list begins. */
+interface At {
+  cursor?: string;
+}
+
 export type WholeReports = Omit<FleetReports, "settings" | "backups">;
 
 /** Answers what another cell asks: see ../index.ts. */
@@ -47,7 +52,11 @@ export async function answerReport(reports: CellReports, text: string): Promise<
 
 const noAnswer = () => new AppError(503, "BACKEND_UNAVAILABLE", "No cell answers yet. Try again shortly.");
 
-export function createWholeReports(cells: Cells, here: CellReports, waitMs = WAIT_MS): WholeReports {
+export function createWholeReports(
+  cells: Pick<Cells, "here" | "others" | "ask">,
+  here: CellReports,
+  waitMs = WAIT_MS,
+): WholeReports {
   /** A cluster may get more cells while it runs. */
   const listCells = () => [cells.here, ...cells.others].sort((a, b) => a - b);
 
@@ -92,6 +101,22 @@ export function createWholeReports(cells: Cells, here: CellReports, waitMs = WAI
     return { ...join(answers), cells: asked };
   }
 
+  /** A page of a list that has the rows of one cell after those of the other; a cell that does not answer has none. */
+  const listPage = <Page extends { next: string | null }>(
+    cursor: string | undefined,
+    { missing }: Answering,
+    empty: Page,
+    ask: (cell: number, at: At) => Promise<Page | undefined>,
+    isEmpty: (page: Page) => boolean,
+  ): Promise<Page> =>
+    pageByCursor(
+      cells,
+      cursor,
+      async (cell, own) =>
+        missing.includes(cell) ? empty : ((await ask(cell, own === undefined ? {} : { cursor: own })) ?? empty),
+      isEmpty,
+    );
+
   return {
     overview: () => whole("overview", undefined, (facts) => toOverview(joinFacts(facts))),
     usage: (query) => whole("usage", query, joinUsage),
@@ -101,25 +126,15 @@ export function createWholeReports(cells: Cells, here: CellReports, waitMs = WAI
     versions: () => whole("versions", undefined, joinVersions),
     jobs: (query) => whole("jobs", query, (pages) => joinJobs(pages, readLimit(query.limit, PAGE, MAX_PAGE))),
 
-    /** The channels of one cell after those of the other. */
-    async channels({ cursor: given, ...filter }) {
+    async channels({ cursor, ...filter }) {
       const { answers, cells: asked } = await askAll("channels", { ...filter, limit: "1" });
-      const sums = joinChannelCounts(answers);
       const empty = { ...answers[0], channels: [], next: null };
-      const page = await pageByCursor(
-        cells,
-        given,
-        async (cell, cursor) =>
-          asked.missing.includes(cell)
-            ? empty
-            : ((await askOne(cell, "channels", { ...filter, ...(cursor !== undefined && { cursor }) })) ?? empty),
-        ({ channels }) => channels.length === 0,
-      );
-      return { ...page, ...sums, cells: asked };
+      const ask = (cell: number, at: At) => askOne(cell, "channels", { ...filter, ...at });
+      const page = await listPage(cursor, asked, empty, ask, ({ channels }) => channels.length === 0);
+      return { ...page, ...joinChannelCounts(answers), cells: asked };
     },
 
-    /** The agents of one cell after those of the other. */
-    async agents({ cursor: given, ...filter }) {
+    async agents({ cursor, ...filter }) {
       // A cell knows its number without a page, or not at all.
       const { answers, cells: asked } = await askAll("agents", { ...filter, limit: "1" });
       const total = answers.reduce<number | null>(
@@ -127,15 +142,8 @@ export function createWholeReports(cells: Cells, here: CellReports, waitMs = WAI
         0,
       );
       const empty = { agents: [], total: null, next: null };
-      const page = await pageByCursor(
-        cells,
-        given,
-        async (cell, cursor) =>
-          asked.missing.includes(cell)
-            ? empty
-            : ((await askOne(cell, "agents", { ...filter, ...(cursor !== undefined && { cursor }) })) ?? empty),
-        ({ agents }) => agents.length === 0,
-      );
+      const ask = (cell: number, at: At) => askOne(cell, "agents", { ...filter, ...at });
+      const page = await listPage(cursor, asked, empty, ask, ({ agents }) => agents.length === 0);
       return { ...page, total, cells: asked };
     },
   };

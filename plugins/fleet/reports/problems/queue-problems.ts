@@ -8,42 +8,48 @@ const WAITING_LONG_MS = MINUTE;
 const DELIVERY_LONG_MS = 5 * MINUTE;
 const WEBHOOKS_LONG_MS = 15 * MINUTE;
 
-const minutes = (ms: number) => Math.max(1, Math.round(ms / MINUTE));
+interface Queue {
+  waiting: number;
+  /** Epoch ms; null if nothing waits. */
+  oldestAt: number | null;
+}
 
 export function queueProblems({ counts, now }: ProblemFacts): Problem[] {
-  const problems: Problem[] = [];
   const { inbox, outbox, webhooks, jobs } = counts;
-  const age = (at: number | null) => (at === null ? 0 : now - at);
-  if (age(inbox.oldestAt) > WAITING_LONG_MS) {
-    problems.push({
+  /** None if the oldest entry has not waited for so long. */
+  const waitingLong = (
+    { waiting, oldestAt }: Queue,
+    longMs: number,
+    describe: (minutes: number, ms: number) => Omit<Problem, "values">,
+  ): Problem[] => {
+    const ms = oldestAt === null ? 0 : now - oldestAt;
+    if (ms <= longMs) return [];
+    const minutes = Math.max(1, Math.round(ms / MINUTE));
+    return [{ ...describe(minutes, ms), values: { count: waiting, minutes } }];
+  };
+  const problems = [
+    ...waitingLong(inbox, WAITING_LONG_MS, (minutes, ms) => ({
       code: "MESSAGES_WAIT",
-      severity: age(inbox.oldestAt) > 10 * WAITING_LONG_MS ? "error" : "warning",
-      message: `${count(inbox.waiting, "message waits", "messages wait")} for a reply, the oldest for ${minutes(age(inbox.oldestAt))} min.`,
+      severity: ms > 10 * WAITING_LONG_MS ? "error" : "warning",
+      message: `${count(inbox.waiting, "message waits", "messages wait")} for a reply, the oldest for ${minutes} min.`,
       action: "Look at the providers: a slow or failing model is the usual reason.",
       link: "/admin/jobs",
-      values: { count: inbox.waiting, minutes: minutes(age(inbox.oldestAt)) },
-    });
-  }
-  if (age(outbox.oldestAt) > DELIVERY_LONG_MS) {
-    problems.push({
+    })),
+    ...waitingLong(outbox, DELIVERY_LONG_MS, (minutes) => ({
       code: "REPLIES_WAIT",
       severity: "warning",
-      message: `${count(outbox.waiting, "reply is", "replies are")} not delivered yet, the oldest for ${minutes(age(outbox.oldestAt))} min.`,
+      message: `${count(outbox.waiting, "reply is", "replies are")} not delivered yet, the oldest for ${minutes} min.`,
       action: "Look at the channels: a platform may be down, or refuse a bot.",
       link: "/admin/channels?state=backing_off",
-      values: { count: outbox.waiting, minutes: minutes(age(outbox.oldestAt)) },
-    });
-  }
-  if (age(webhooks.oldestAt) > WEBHOOKS_LONG_MS) {
-    problems.push({
+    })),
+    ...waitingLong(webhooks, WEBHOOKS_LONG_MS, (minutes) => ({
       code: "WEBHOOKS_WAIT",
       severity: "info",
-      message: `${count(webhooks.waiting, "webhook delivery waits", "webhook deliveries wait")}, the oldest for ${minutes(age(webhooks.oldestAt))} min.`,
+      message: `${count(webhooks.waiting, "webhook delivery waits", "webhook deliveries wait")}, the oldest for ${minutes} min.`,
       action: "Their receivers don't answer. Berth tries again by itself.",
       link: "/admin/jobs",
-      values: { count: webhooks.waiting, minutes: minutes(age(webhooks.oldestAt)) },
-    });
-  }
+    })),
+  ];
   if (jobs.failed > 0) {
     problems.push({
       code: "JOBS_FAILED",
