@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../tests/support/process.ts";
+import { ERROR_MEANINGS } from "./error-meanings.ts";
 import { listedPages, root, titleOf } from "./pages.ts";
 
 interface ReferencePage {
@@ -128,12 +129,17 @@ async function errorsPage(): Promise<string> {
       .filter(({ text }) => text.includes(`\`${code}\``))
       .map(({ path }) => `[${titleOf(path)}](${path.replace("docs/", "")})`)
       .join(", ");
+  const meaningOf = (code: string) => {
+    const texts = [ERROR_MEANINGS[code] ?? "", guides(code)].filter((text) => text !== "");
+    if (texts.length > 0) return texts.join(" ");
+    throw new Error(`No guide names ${code}. Give it a sentence in site/error-meanings.ts.`);
+  };
   const rows = [...requests]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([code, { statuses, names }]) => {
       const [shown, more] = [[...names].slice(0, SHOWN_REQUESTS), names.size - SHOWN_REQUESTS];
       const answers = `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-      return `| \`${code}\` | ${[...statuses].sort().join(", ")} | ${answers} | ${guides(code)} |`;
+      return `| \`${code}\` | ${[...statuses].sort().join(", ")} | ${answers} | ${meaningOf(code)} |`;
     });
   return `# Error codes
 
@@ -142,7 +148,7 @@ changes; \`issues\` with the places in a body that are wrong. Under \`/v1\` the 
 
 <!-- made by \`bun site/reference.ts\` from the API documents of both surfaces -->
 
-| Code | Status | Requests that answer with it | More about it |
+| Code | Status | Requests that answer with it | What it means |
 |---|---|---|---|
 ${rows.join("\n")}
 `;
