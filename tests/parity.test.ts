@@ -194,6 +194,7 @@ const AGENTS: Step[] = [
   ["DELETE", "/api/agents/:id/people/{channel}/{personId}"],
   ["DELETE", "/api/agents/:id/people/channel_a/404"],
   ["GET", "/api/agents/:id/erasures"],
+  ["POST", "/api/agents/:id/erasures/verify", { receipt: "{}" }],
   ["GET", "/api/agents/:id/stream"],
   ["PUT", "/api/agents/:id/stream", {}],
   ["GET", "/api/agents/:id/stream"],

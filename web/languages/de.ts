@@ -310,6 +310,12 @@ export const translation = {
     "{n} rows and files deleted": "{n} Zeilen und Dateien gelöscht",
     "It is under way.": "Sie läuft noch.",
     "Save the receipt": "Quittung speichern",
+    "Check a receipt": "Quittung prüfen",
+    "File of a receipt": "Datei einer Quittung",
+    "This service made the receipt, and it is as it was.":
+      "Dieser Dienst hat die Quittung gemacht, und sie ist unverändert.",
+    "It is not as this service made it, or another service did.":
+      "Sie ist nicht so, wie dieser Dienst sie gemacht hat, oder ein anderer war es.",
     "Start and stop": "Starten und stoppen",
     "Start the agent": "Agenten starten",
     "Its channels connect again, and it answers what waits.":
@@ -4457,6 +4463,7 @@ export const translation = {
       "Die Datei hat mehr Abschnitte, als dein Tarif Platz hat. Lösche Dateien, oder schick einen Teil davon.",
     ADDRESS_EMPTY: "An dieser Adresse ist nichts.",
     ADDRESS_REFUSED: "Die Adresse gibt nichts her. Sie muss ohne Anmeldung zur Datei führen.",
+    UNREADABLE_RECEIPT: "Das ist keine Quittung einer Löschung. Gib die Datei so, wie sie geschrieben wurde.",
     UNREADABLE_DOCUMENT: "Diese Datei lässt sich nicht lesen. Text, Markdown, HTML, PDF, DOCX und CSV schon.",
     SKILL_LIMIT_REACHED:
       "Dein Tarif hat keinen Platz für eine weitere Fähigkeit. Entferne eine, oder wähle einen größeren Tarif.",

@@ -7,11 +7,11 @@ import type { Erasures } from "../person/erasure.ts";
 import type { ErasureList } from "../person/erasure-list.ts";
 import { type ExportDeps, openArchive } from "../person/export.ts";
 import type { PastErasures } from "../person/past-erasures.ts";
-import type { Receipt } from "../person/receipt.ts";
+import { areGenuine, type Receipt } from "../person/receipt.ts";
 import { parseSubject, type Subject } from "../person/subject.ts";
 
 interface Deps extends Pick<Kernel, "database" | "audit"> {
-  list: Pick<ErasureList, "hashOf">;
+  list: Pick<ErasureList, "hashOf" | "verify">;
   erasures: Pick<Erasures, "erase">;
   past: PastErasures;
   exporting: ExportDeps;
@@ -93,5 +93,8 @@ export function createAgentPeople({ database, audit, list, erasures, past, expor
     },
 
     receipts: past.ofAgent,
+
+    /** Whether this service made the receipt, and it is as it was. Throws 400 `UNREADABLE_RECEIPT`. */
+    isGenuine: (receipt: string): boolean => areGenuine(list, receipt).every(Boolean),
   };
 }

@@ -61,10 +61,21 @@ export const erasureReceipt = t.Object(
         { title: "Remainder" },
       ),
     ),
-    signature: t.String({ description: "Checked by `berth person verify`" }),
+    signature: t.String({
+      description: "Checked by `POST /api/agents/{id}/erasures/verify` and `berth person verify`",
+    }),
   },
   { title: "ErasureReceipt" },
 );
+
+/** As text, since a field that occurs twice is lost in the parsed one. */
+export const receiptCheck = t.Object({
+  receipt: t.String({ minLength: 1, maxLength: 100_000, description: "The file of the receipt, as it was written" }),
+});
+
+export const receiptVerdict = t.Object({
+  genuine: t.Boolean({ description: "This service made it, and nothing of it was changed" }),
+});
 
 export const erasureList = t.Object({
   erasures: t.Array(

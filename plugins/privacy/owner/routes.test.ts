@@ -143,6 +143,15 @@ describe("an erasure", () => {
     for (const name of [ID, owner.account.email, MARK]) expect(text).not.toContain(name);
     expect(await verify(receipt)).toEqual({ genuine: [true] });
     expect(await verify({ ...receipt, agent: "another" })).toEqual({ genuine: [false] });
+    const check = async (file: string) => {
+      const { status, body } = await owner.post(`/api/agents/${agentId}/erasures/verify`, { receipt: file });
+      return status === 200 ? body : { status, code: (body as { code: string }).code };
+    };
+    expect(await check(text)).toEqual({ genuine: true });
+    expect(await check(JSON.stringify(receipt, null, 2))).toEqual({ genuine: true });
+    expect(await check(text.replace('"received":1', '"received":2'))).toEqual({ genuine: false });
+    expect(await check(text.replace("{", '{"id":"another",'))).toEqual({ genuine: false });
+    expect(await check("hello")).toEqual({ status: 400, code: "UNREADABLE_RECEIPT" });
     const { agent: _, ...rest } = receipt;
     expect(await verify(rest)).toEqual({ genuine: [false] });
     const list = await owner.get<{ erasures: { receipt: Receipt }[] }>(`/api/agents/${agentId}/erasures`);

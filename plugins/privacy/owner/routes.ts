@@ -12,7 +12,15 @@ import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth, Identity } from "../../auth/index.ts";
 import type { PastErasure } from "../person/past-erasures.ts";
 import type { AgentPeople, AgentPerson } from "./agent-people.ts";
-import { agentPeople, erasureList, erasureQuery, erasureReceipt, peopleQuery } from "./model.ts";
+import {
+  agentPeople,
+  erasureList,
+  erasureQuery,
+  erasureReceipt,
+  peopleQuery,
+  receiptCheck,
+  receiptVerdict,
+} from "./model.ts";
 
 type Guards = ServiceOf<typeof agentsPlugin>["guards"];
 
@@ -28,6 +36,7 @@ const LIST = "/api/agents/:id/people";
 const ONE = `${LIST}/:channel/:personId`;
 const COPY = `${ONE}/export`;
 const ERASURES = "/api/agents/:id/erasures";
+const VERIFY = `${ERASURES}/verify`;
 const tags = ["People"];
 
 const unavailable = { 502: "BACKEND_UNAVAILABLE" };
@@ -79,6 +88,17 @@ const erasures = {
     description: "They name nobody. An erasure that is under way has no receipt yet.",
   },
 };
+const verify = {
+  body: receiptCheck,
+  response: { 200: receiptVerdict },
+  detail: {
+    tags,
+    summary: "Check that this service made a receipt, and that it is as it was",
+    operationId: "verifyErasureReceipt",
+    description: "The text of the file, as it was given out. With a list of receipts, all have to be genuine.",
+  },
+};
+const unreadableReceipt = { 400: "UNREADABLE_RECEIPT" };
 const withErrors = <Detail extends object>(detail: Detail, errors: Record<number, string | string[]>) => ({
   ...detail,
   ...documentErrors(errors),
@@ -123,6 +143,11 @@ export function webRoutes({ backend, identities, guards }: WebDeps) {
       ...reading,
       ...erasures,
       detail: withErrors(erasures.detail, unavailable),
+    })
+    .post(VERIFY, (context) => forward(context, "erasures/verify"), {
+      ...reading,
+      ...verify,
+      detail: withErrors(verify.detail, { ...unreadableReceipt, ...unavailable }),
     });
 }
 
@@ -181,5 +206,10 @@ export function backendRoutes({ guards, people }: { guards: Guards; people: () =
         return { erasures: found.map(toErasure), count: found.length };
       },
       { agentCall: READ, ...erasures },
-    );
+    )
+    .post(VERIFY, async ({ body: { receipt } }) => ({ genuine: (await people()).isGenuine(receipt) }), {
+      agentCall: READ,
+      ...verify,
+      detail: withErrors(verify.detail, unreadableReceipt),
+    });
 }

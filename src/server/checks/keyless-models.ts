@@ -38,10 +38,11 @@ export function findKeylessModels(config: Config): Finding[] {
   const mayBeOllama = stored.size === 0 && !registry.all.some(isSetUp);
   return keyless
     .filter(({ provider }) => !stored.has(provider.id) && !(mayBeOllama && provider === ollama))
-    .map(({ name, provider: { env, credential } }) =>
-      warning(
+    .map(({ name, provider: { env, credential } }) => {
+      const settings = credential.required ? `${env}_API_KEY` : `${env}_API_KEY or ${env}_BASE_URL`;
+      return warning(
         name,
-        `names a model of a provider that has no key, so only agents with a key of their own get it. Set ${env}_API_KEY${credential.required ? "" : ` or ${env}_BASE_URL`}, or store a key in the console under Models.`,
-      ),
-    );
+        `names a model of a provider that has no key, so only agents with a key of their own get it. Set ${settings}, or store a key in the console under Models.`,
+      );
+    });
 }

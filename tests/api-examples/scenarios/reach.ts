@@ -92,7 +92,8 @@ async function people({ call, agentId, owner }: Tour, personId: string): Promise
   await call("GET /api/agents/{id}/people", { query: { query: "grace" } });
   await call("GET /api/agents/{id}/people/{channel}/{personId}/export", { path });
   await call("DELETE /api/agents/{id}/people/{channel}/{personId}", { path });
-  await call("GET /api/agents/{id}/erasures");
+  const { body } = await call("GET /api/agents/{id}/erasures");
+  await call("POST /api/agents/{id}/erasures/verify", { body: { receipt: JSON.stringify(body.erasures[0].receipt) } });
 }
 
 async function hooks({ call, on, owner, side }: Tour, { whatsapp }: World): Promise<void> {

@@ -1,11 +1,18 @@
 // The people who wrote to an agent, and the receipts of those who were erased from it, as the API has them.
 
 import { useInfiniteQuery } from "@tanstack/react-query";
-import type { agentPeople, agentPerson, erasureList, erasureReceipt } from "../../../../plugins/privacy/owner/model.ts";
+import type {
+  agentPeople,
+  agentPerson,
+  erasureList,
+  erasureReceipt,
+  receiptVerdict,
+} from "../../../../plugins/privacy/owner/model.ts";
 import { api, path } from "../../../app/api.ts";
 
 export type Person = typeof agentPerson.static;
 export type Receipt = typeof erasureReceipt.static;
+export type Verdict = typeof receiptVerdict.static;
 type PeoplePage = typeof agentPeople.static;
 type ErasurePage = typeof erasureList.static;
 

@@ -12,6 +12,7 @@ import { Rows } from "../../../parts/rows.tsx";
 import { When } from "../../../parts/when.tsx";
 import { useAgent } from "../agent.tsx";
 import { type Receipt, useReceipts } from "./data.ts";
+import { ReceiptCheck } from "./receipt-check.tsx";
 
 const rowsOf = ({ deleted }: Receipt) => Object.values(deleted).reduce((sum, count) => sum + count, 0);
 
@@ -60,6 +61,7 @@ export function Receipts() {
         )}
       </Rows>
       <MoreButton query={receipts} />
+      <ReceiptCheck />
     </Section>
   );
 }
