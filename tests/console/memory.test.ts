@@ -1,4 +1,4 @@
-// The pages of an agent's memory, skills and schedules in Chromium.
+// The pages of an agent's memory, skills, schedules and people in Chromium.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -476,3 +476,33 @@ describe("files", () => {
     await page.getByRole("button", { name: /Try again/ }).waitFor();
   }, 60_000);
 });
+
+test("people: a receipt of an erasure is checked with its file; a changed one, and a file that is none, are told", async () => {
+  const database = new Database(join(berth.dir, "data/berth.db"));
+  database.run(
+    "INSERT INTO pairings (agent_id, channel, sender_id, sender_name, peer, created_at) VALUES (?, 'channel_a', '4242', 'Grace', '4242', 1)",
+    [id],
+  );
+  database.close();
+  const { body: receipt } = await ada.delete(`/api/agents/${id}/people/channel_a/4242`);
+  await using console = await openConsole(berth, ada);
+  const { page } = console;
+  await console.open(`${base}/people`);
+  const check = async (content: unknown) => {
+    const buffer = Buffer.from(typeof content === "string" ? content : JSON.stringify(content, null, 2));
+    await page
+      .getByLabel("File of a receipt")
+      .setInputFiles({ name: "receipt.json", mimeType: "application/json", buffer });
+  };
+  await page.getByRole("button", { name: "Check a receipt" }).waitFor();
+  await check(receipt);
+  await page.getByText("This service made the receipt, and it is as it was.").waitFor();
+  await check({ ...(receipt as object), endedAt: "2020-01-01T00:00:00.000Z" });
+  await page.getByText("It is not as this service made it, or another service did.").waitFor();
+  await check("hello");
+  await page.getByText("This is no receipt of an erasure.").waitFor();
+  await expectAccessible(berth, ada, `${base}/people`, {
+    name: "people-receipts",
+    prepare: (page) => page.getByRole("button", { name: "Check a receipt" }).waitFor(),
+  });
+}, 60_000);
