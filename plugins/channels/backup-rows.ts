@@ -4,7 +4,6 @@ import { channelDefinition } from "../../channels/registry.ts";
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { VaultError } from "../../src/kernel/security/vault.ts";
-import { count } from "../../src/kernel/util/text/count.ts";
 import type { agents as agentsPlugin, BackupTableRows, BackupTables } from "../agents/index.ts";
 import type { Pairings } from "./access/pairings.ts";
 import { type ConnectionStore, digestToken } from "./connections/connection-store.ts";
@@ -102,7 +101,7 @@ export function createBackupRows({
       }
       const [expired] = await database.write([{ sql: EXPIRED, args: [agentId, Date.now()] }]);
       const codes = expired?.rowsAffected ?? 0;
-      if (codes > 0) findings.push(`${count(codes, "pairing code")} past their time: removed`);
+      if (codes > 0) findings.push(`${codes} pairing ${codes === 1 ? "code" : "codes"} past their time: removed`);
       return findings;
     },
   };

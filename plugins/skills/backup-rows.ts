@@ -1,7 +1,6 @@
 // Backup rows of skills: switches, facts and reminders; and the repair of these rows and of the facts' search index.
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
-import { count } from "../../src/kernel/util/text/count.ts";
 import { MINUTE } from "../../src/kernel/util/time.ts";
 import type { BackupTableRows, BackupTables } from "../agents/index.ts";
 import {
@@ -93,11 +92,7 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
       { sql: UNINDEX, args: [JSON.stringify(dangling)] },
       { sql: INDEX, args: [word, JSON.stringify(missing)] },
     ]);
-    const findings = [
-      ...(missing.length > 0 ? [count(missing.length, "fact was missing", "facts were missing")] : []),
-      ...(dangling.length > 0 ? [count(dangling.length, "entry had none", "entries had none")] : []),
-    ];
-    return [`the search over memories: ${findings.join(", ")}`];
+    return [`the search over memories: facts that were missing: ${missing.length}, entries without one: ${dangling.length}`];
   }
 
   /**
@@ -121,7 +116,7 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
     const { rows } = await database.read(OVERDUE, [agentId, Date.now() - OVERDUE_AFTER_MS]);
     if (rows.length === 0) return [];
     await database.write(rows.map(({ id, due_at: due }) => reminderJobStatement(jobs, String(id), Number(due))));
-    return [`${count(rows.length, "overdue reminder")}: scheduled again`];
+    return [`${rows.length} overdue ${rows.length === 1 ? "reminder" : "reminders"}: scheduled again`];
   }
 
   return {

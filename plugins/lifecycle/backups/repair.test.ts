@@ -236,7 +236,7 @@ test("facts missing from the search index are added, and entries without a fact 
     seq + 50,
     agent.id.replaceAll("-", ""),
   );
-  await expectRepairs(agent, /search over memories: 1 fact was missing, 1 entry had none/);
+  await expectRepairs(agent, /search over memories: facts that were missing: 1, entries without one: 1/);
   expect((await memories.search(agent.id, "ship", 5)).map(({ id }) => id)).toEqual([id]);
   expect(await harness.one("SELECT count(*) FROM memories_search WHERE rowid = ?", seq + 50)).toBe(0);
 });

@@ -1,6 +1,5 @@
 // Repairs the rows of an agent's conversations: incomplete turns, parked messages, failed deliveries, wrong counters.
 import type { Database, Statement } from "../../../src/kernel/database/database.ts";
-import { count } from "../../../src/kernel/util/text/count.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { idPages } from "../id-pages.ts";
 import { PENDING_INBOX } from "../inbox/inbox-sql.ts";
@@ -27,6 +26,9 @@ interface RepairStep {
 const OUTBOX_PAGE = 2_000;
 /** An older reply is not sent any more: it would surprise more than it would help. */
 const MAX_REPLY_AGE = 7 * DAY;
+
+/** `1 message`, `2 messages`. */
+const count = (rows: number, what: string, many = `${what}s`) => `${rows} ${rows === 1 ? what : many}`;
 
 /** Returns the function that repairs an agent and describes each repair in a sentence. Call it while no turn of it runs. */
 export function createRepair({ database, deliver, messagePages }: Deps) {
