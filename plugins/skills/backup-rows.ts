@@ -92,7 +92,9 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
       { sql: UNINDEX, args: [JSON.stringify(dangling)] },
       { sql: INDEX, args: [word, JSON.stringify(missing)] },
     ]);
-    return [`the search over memories: facts that were missing: ${missing.length}, entries without one: ${dangling.length}`];
+    return [
+      `the search over memories: facts that were missing: ${missing.length}, entries without one: ${dangling.length}`,
+    ];
   }
 
   /**
