@@ -1,19 +1,19 @@
 // Starts the console: language and theme, the queries' cache, the events, then the page of the address.
 
-import "./app/load-code.ts";
+import "./api/load-code.ts";
 import { loaders } from "berth:texts";
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { setErrorTexts } from "./app/api.ts";
+import { setErrorTexts } from "./api/api.ts";
+import { watchConnection } from "./api/connection.ts";
+import { ApiError } from "./api/errors.ts";
+import { catchUpAfterLoss, startEvents } from "./api/events.ts";
 import { App } from "./app/app.tsx";
-import { watchConnection } from "./app/connection.ts";
-import { ApiError } from "./app/errors.ts";
-import { catchUpAfterLoss, startEvents } from "./app/events.ts";
-import { language, loadTexts, setTextLoaders } from "./app/language.ts";
-import { applyTheme } from "./app/theme.ts";
 import { ErrorPage } from "./parts/error-note.tsx";
+import { language, loadTexts, setTextLoaders } from "./viewer/language.ts";
+import { applyTheme } from "./viewer/theme.ts";
 
 applyTheme();
 const ownLoaders = language === "en" ? undefined : loaders[language];

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
-const files = [...new Bun.Glob("{app,parts,pages}/**/*.{ts,tsx}").scanSync(import.meta.dir)]
+const files = [...new Bun.Glob("{viewer,api,parts,session,data,app,pages}/**/*.{ts,tsx}").scanSync(import.meta.dir)]
   .filter((path) => !path.includes(".test."))
   .map((path) => ({ path, source: readFileSync(join(import.meta.dir, path), "utf8") }));
 
@@ -46,6 +46,27 @@ describe("imports", () => {
   });
 });
 
+/** Where a file is: a folder of the console, and of `parts` each one inside. */
+const folderOf = (path: string) => /^parts\/[^/]+(?=\/)|^[^/]+/.exec(path)?.[0] ?? "";
+
+test("imports between folders run one way", () => {
+  const next = new Map<string, Set<string>>();
+  for (const { from, to, isLazy } of arrows) {
+    const [one, other] = [folderOf(from), folderOf(to)];
+    if (!isLazy && one !== other) next.set(one, (next.get(one) ?? new Set()).add(other));
+  }
+  const reach = (from: string, seen = new Set<string>()): Set<string> => {
+    for (const to of next.get(from) ?? []) if (!seen.has(to)) reach(to, seen.add(to));
+    return seen;
+  };
+  expect([...next.keys()].filter((folder) => reach(folder).has(folder))).toEqual([]);
+});
+
+test("no folder holds more files than a reader can survey", () => {
+  const folders = Map.groupBy(files, ({ path }) => dirname(path));
+  expect([...folders].filter(([, inside]) => inside.length > 15).map(([folder]) => folder)).toEqual([]);
+});
+
 test("nothing makes markup or scripts from text", () => {
   const forbidden =
     /dangerouslySetInnerHTML|\.innerHTML|\.outerHTML|insertAdjacentHTML|document\.write|new Function\(|\beval\(/;
@@ -54,7 +75,7 @@ test("nothing makes markup or scripts from text", () => {
 
 test("forms judge their fields by one part, and not by the browser's words", () => {
   const own = files.filter(
-    ({ path, source }) => /<form\b|\.reportValidity\(/.test(source) && path !== "parts/form.tsx",
+    ({ path, source }) => /<form\b|\.reportValidity\(/.test(source) && path !== "parts/forms/form.tsx",
   );
   expect(own.map(({ path }) => path)).toEqual([]);
 });

@@ -84,8 +84,8 @@ const OVERLAYS: readonly Overlay[] = [
 /** Those that need what this world has not; the named test looks at them with axe. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   // It takes the place of a dialog whose code can't be loaded.
-  "app/lazy.tsx": "connection.test.ts",
-  "app/sign-in-dialog.tsx": "every-overlay.test.ts",
+  "parts/lazy.tsx": "connection.test.ts",
+  "session/sign-in-dialog.tsx": "every-overlay.test.ts",
   "pages/as-code/index.tsx": "every-overlay.test.ts",
   // It wants a provider with models.
   "pages/start/models/default-models.tsx": "models.test.ts",
@@ -97,7 +97,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 test("every file with a dialog or a menu is in the table", async () => {
   const files: string[] = [];
-  for await (const path of new Bun.Glob("{app,pages}/**/*.tsx").scan(web)) {
+  for await (const path of new Bun.Glob("{app,pages,parts,session}/**/*.tsx").scan(web)) {
+    // What all others are made of.
+    if (path === "parts/dialog.tsx" || path === "parts/forms/form-dialog.tsx") continue;
     if (/<(?:Dialog|FormDialog|dialog|Menu\.Root)\b/.test(await Bun.file(resolve(web, path)).text())) files.push(path);
   }
   expect(files.sort()).toEqual([...OVERLAYS.map(({ file }) => file), ...Object.keys(ELSEWHERE)].sort());

@@ -1,8 +1,8 @@
 // The button of the account at the foot of the rail. Its menu is loaded at the first click.
 
 import { useState } from "react";
+import { lazyDialog } from "../parts/lazy.tsx";
 import { ACCOUNT_BUTTON, AccountLabel } from "./account-label.tsx";
-import { lazyDialog } from "./lazy.tsx";
 
 const AccountMenu = lazyDialog<{ onClose: () => void }>(
   () => import("./account-menu.tsx"),

@@ -1,8 +1,8 @@
 // What the button of the account shows, whether its menu is open or not.
 
 import { ChevronsUpDown } from "lucide-react";
-import { t } from "./language.ts";
-import { planName, useUser } from "./session.tsx";
+import { planName, useUser } from "../session/session.tsx";
+import { t } from "../viewer/language.ts";
 
 export const ACCOUNT_BUTTON =
   "flex w-full items-center gap-2 rounded-round p-2 text-left outline-offset-0 hover:bg-rail-hover focus-visible:outline-rail-ink data-[popup-open]:bg-rail-hover";

@@ -4,10 +4,10 @@ import { Menu } from "@base-ui/react/menu";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { MenuItem, MenuLabel, MenuPopup, MenuRadioItem, MenuSeparator } from "../parts/menu.tsx";
+import { signOut } from "../session/sign-out.ts";
+import { changeLanguage, LANGUAGES, type Language, language, t, text } from "../viewer/language.ts";
+import { changeTheme, readTheme, THEMES, type Theme } from "../viewer/theme.ts";
 import { ACCOUNT_BUTTON, AccountLabel } from "./account-label.tsx";
-import { changeLanguage, LANGUAGES, type Language, language, t, text } from "./language.ts";
-import { signOut } from "./sign-out.ts";
-import { changeTheme, readTheme, THEMES, type Theme } from "./theme.ts";
 
 const THEME_LABELS = { system: text("As the system"), light: text("Light"), dark: text("Dark") } as const;
 

@@ -2,20 +2,20 @@
 
 import { useEffect } from "react";
 import { matchRoute, Route, Switch, useLocation, useRouter } from "wouter";
+import { ApiError } from "../api/errors.ts";
+import { useLive } from "../api/events.ts";
+import { signInAgain } from "../api/session-end.ts";
+import { useChangesOfOtherTabs } from "../api/tabs.ts";
+import { useReloadAfterUpdate } from "../api/update.ts";
 import { ErrorPage } from "../parts/error-note.tsx";
+import { useCodeOf } from "../parts/lazy.tsx";
 import { PageSkeleton } from "../parts/skeleton.tsx";
 import { Toasts } from "../parts/toast.tsx";
-import { ApiError } from "./errors.ts";
-import { useLive } from "./events.ts";
-import { useFocusKept } from "./focus.ts";
-import { useCodeOf } from "./lazy.tsx";
+import { USER_KEY, UserProvider, useUser, useUserQuery } from "../session/session.tsx";
+import { SignedOut } from "../session/signed-out.tsx";
+import { useFocusKept } from "../viewer/focus.ts";
 import { PAGES, type Page } from "./routes.ts";
-import { USER_KEY, UserProvider, useUser, useUserQuery } from "./session.tsx";
-import { signInAgain } from "./session-end.ts";
 import { NotFound, Shell } from "./shell.tsx";
-import { SignedOut } from "./signed-out.tsx";
-import { useChangesOfOtherTabs } from "./tabs.ts";
-import { useReloadAfterUpdate } from "./update.ts";
 
 export function App() {
   const { data: user, error, refetch } = useUserQuery();

@@ -1,9 +1,9 @@
 // Says above each page that the connection is lost, or that Berth was updated under the open page.
 
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { connection } from "./connection.ts";
-import { t } from "./language.ts";
-import { update } from "./update.ts";
+import { connection } from "../api/connection.ts";
+import { update } from "../api/update.ts";
+import { t } from "../viewer/language.ts";
 
 /** A shorter break is over before anybody has read about it. */
 const SHORT_MS = 1_500;

@@ -2,8 +2,8 @@
 
 import { Component, type ReactNode } from "react";
 import { Button } from "../parts/button.tsx";
-import { CenteredNote } from "../parts/centered-note.tsx";
-import { t } from "./language.ts";
+import { CenteredNote } from "../parts/page/centered-note.tsx";
+import { t } from "../viewer/language.ts";
 
 interface Props {
   children: ReactNode;

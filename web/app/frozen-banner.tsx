@@ -1,7 +1,7 @@
 // Says above each page that the account is frozen, and why.
 
-import { t } from "./language.ts";
-import { useUser } from "./session.tsx";
+import { useUser } from "../session/session.tsx";
+import { t } from "../viewer/language.ts";
 
 export function FrozenBanner() {
   const { frozen } = useUser();

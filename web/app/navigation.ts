@@ -20,7 +20,7 @@ import {
   Wallet,
   Webhook,
 } from "lucide-react";
-import { type Text, text } from "./language.ts";
+import { type Text, text } from "../viewer/language.ts";
 
 export interface NavigationEntry {
   path: string;

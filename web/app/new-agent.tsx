@@ -2,9 +2,9 @@
 
 import { useEffect, useSyncExternalStore } from "react";
 import { useLocation } from "wouter";
-import { currentPath } from "./address.ts";
-import { loadTexts } from "./language.ts";
-import { lazyDialog } from "./lazy.tsx";
+import { lazyDialog } from "../parts/lazy.tsx";
+import { currentPath } from "../viewer/address.ts";
+import { loadTexts } from "../viewer/language.ts";
 
 const NewAgentDialog = lazyDialog(
   async () => (await Promise.all([import("../pages/new-agent/index.tsx"), loadTexts("new-agent")]))[0],

@@ -1,9 +1,9 @@
 // Says that the plan has no room for an agent.
 
 import { ButtonLink } from "../parts/button.tsx";
-import { Notice } from "../parts/status.tsx";
-import { t } from "./language.ts";
-import { useUser } from "./session.tsx";
+import { Notice } from "../parts/values/status.tsx";
+import { useUser } from "../session/session.tsx";
+import { t } from "../viewer/language.ts";
 
 /** Tells a person whose plan allows no agent whom to ask. The page changes when the plan does. */
 export function NoRoom() {

@@ -2,9 +2,9 @@
 
 import { Search } from "lucide-react";
 import { useEffect, useState } from "react";
-import { loadTexts, t } from "./language.ts";
-import { lazyDialog } from "./lazy.tsx";
-import { isShortcut, shortcut } from "./shortcut.ts";
+import { lazyDialog } from "../parts/lazy.tsx";
+import { loadTexts, t } from "../viewer/language.ts";
+import { isShortcut, shortcut } from "../viewer/shortcut.ts";
 
 const CommandPalette = lazyDialog(
   async () =>

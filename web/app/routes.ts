@@ -1,8 +1,8 @@
 // The table of all pages: one row a page, loaded when it is opened first.
 
 import type { ComponentType } from "react";
-import { loadTexts } from "./language.ts";
-import { type LazyComponent, lazyBarePage, lazyPage } from "./lazy.tsx";
+import { type LazyComponent, lazyBarePage, lazyPage } from "../parts/lazy.tsx";
+import { loadTexts } from "../viewer/language.ts";
 
 export interface Page {
   path: string;

@@ -3,17 +3,17 @@
 import { Menu as MenuIcon } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { CenteredNote } from "../parts/centered-note.tsx";
 import { IconButton } from "../parts/icon-button.tsx";
+import { CenteredNote } from "../parts/page/centered-note.tsx";
+import { useUser } from "../session/session.tsx";
+import { t } from "../viewer/language.ts";
 import { AccountButton } from "./account-button.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import { FrozenBanner } from "./frozen-banner.tsx";
-import { t } from "./language.ts";
 import { ADMIN_ENTRIES, MAIN_ENTRIES, type NavigationEntry } from "./navigation.ts";
 import { NewAgent } from "./new-agent.tsx";
 import { Palette, PaletteButton } from "./palette-button.tsx";
-import { useUser } from "./session.tsx";
 
 export function Shell({ children }: { children: ReactNode }) {
   const [location] = useLocation();

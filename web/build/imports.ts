@@ -1,4 +1,4 @@
-// Replaces each `import()` of the built files by a call of `berthImport` (app/load-code.ts), and writes into the page which files
+// Replaces each `import()` of the built files by a call of `berthImport` (api/load-code.ts), and writes into the page which files
 // each of them needs.
 
 export interface OutputFile {

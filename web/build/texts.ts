@@ -24,7 +24,7 @@ export const areaOf = (path: string): string => /^pages\/([^/]+)/.exec(path)?.[1
 /** All texts by area. Reads the whole source of the console. */
 export async function textsByArea(): Promise<Map<string, Set<string>>> {
   const areas = new Map<string, Set<string>>();
-  for await (const path of new Glob("{app,parts,pages}/**/*.{ts,tsx}").scan(web)) {
+  for await (const path of new Glob("{viewer,api,parts,session,data,app,pages}/**/*.{ts,tsx}").scan(web)) {
     if (path.includes(".test.")) continue;
     const area = areaOf(path.replaceAll("\\", "/"));
     const texts = areas.get(area) ?? new Set();

@@ -2,7 +2,7 @@
 
 import { X } from "lucide-react";
 import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
-import { t } from "../app/language.ts";
+import { t } from "../viewer/language.ts";
 import { IconButton } from "./icon-button.tsx";
 
 interface Props {

@@ -3,8 +3,8 @@
 import { TriangleAlert } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
-import { ApiError, IncompleteError, OutdatedError, UnreachableError } from "../app/errors.ts";
-import { t } from "../app/language.ts";
+import { ApiError, IncompleteError, OutdatedError, UnreachableError } from "../api/errors.ts";
+import { t } from "../viewer/language.ts";
 import { Button } from "./button.tsx";
 
 interface Props {

@@ -1,6 +1,6 @@
 // Placeholders in the size of what is loading, so that nothing jumps.
 
-import { t } from "../app/language.ts";
+import { t } from "../viewer/language.ts";
 
 /** Grey bars. `lines` may have widths such as "w-1/2". */
 export const Skeleton = ({ className = "h-4 w-full" }: { className?: string }) => (

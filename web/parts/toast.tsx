@@ -2,8 +2,8 @@
 
 import { X } from "lucide-react";
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { t } from "../app/language.ts";
-import { isShortcut, shortcut } from "../app/shortcut.ts";
+import { t } from "../viewer/language.ts";
+import { isShortcut, shortcut } from "../viewer/shortcut.ts";
 import { IconButton } from "./icon-button.tsx";
 
 interface Toast {

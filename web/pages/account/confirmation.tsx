@@ -1,14 +1,14 @@
 // Confirms who somebody is before a change that a stolen session must not make: by the password, or a new sign-in.
 
 import { type ReactNode, useState } from "react";
-import { ApiError } from "../../app/errors.ts";
-import { t } from "../../app/language.ts";
-import { useUser } from "../../app/session.tsx";
-import { signInAgain } from "../../app/session-end.ts";
+import { ApiError } from "../../api/errors.ts";
+import { signInAgain } from "../../api/session-end.ts";
 import { messageOf } from "../../parts/error-note.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
-import { PasswordField } from "../../parts/password-field.tsx";
+import { FormDialog } from "../../parts/forms/form-dialog.tsx";
+import { PasswordField } from "../../parts/forms/password-field.tsx";
 import { showError } from "../../parts/toast.tsx";
+import { useUser } from "../../session/session.tsx";
+import { t } from "../../viewer/language.ts";
 
 /** Called without a password first; a sign-in of the last ten minutes is enough for most changes. */
 type Change = (currentPassword?: string) => Promise<unknown>;

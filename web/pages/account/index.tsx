@@ -2,13 +2,13 @@
 
 import { LogOut } from "lucide-react";
 import { Link, Route, Switch, useLocation } from "wouter";
-import { t } from "../../app/language.ts";
-import { useUser } from "../../app/session.tsx";
 import { NotFound } from "../../app/shell.tsx";
-import { signOut } from "../../app/sign-out.ts";
-import { bringIntoView } from "../../parts/bring-into-view.ts";
 import { Button } from "../../parts/button.tsx";
-import { Page } from "../../parts/page.tsx";
+import { bringIntoView } from "../../parts/lists/bring-into-view.ts";
+import { Page } from "../../parts/page/page.tsx";
+import { useUser } from "../../session/session.tsx";
+import { signOut } from "../../session/sign-out.ts";
+import { t } from "../../viewer/language.ts";
 import { ACCOUNT_PAGES } from "./pages.ts";
 
 const BASE = "/account";

@@ -1,8 +1,8 @@
 // What this service offers for signing in, and whether it sends mails.
 
 import { useQuery } from "@tanstack/react-query";
-import { api } from "../../app/api.ts";
-import { t } from "../../app/language.ts";
+import { api } from "../../api/api.ts";
+import { t } from "../../viewer/language.ts";
 
 interface Offers {
   providers: { id: string; name: string }[];

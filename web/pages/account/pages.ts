@@ -14,8 +14,8 @@ import {
   User,
 } from "lucide-react";
 import type { ComponentType } from "react";
-import { type Text, text } from "../../app/language.ts";
-import { lazyPagePart } from "../../app/lazy.tsx";
+import { lazyPagePart } from "../../parts/lazy.tsx";
+import { type Text, text } from "../../viewer/language.ts";
 
 export interface AccountPage {
   /** Below /account; "" is the profile. */

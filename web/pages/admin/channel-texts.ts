@@ -1,7 +1,7 @@
 // The states of channels, with their shapes and words.
 
-import { type Text, text } from "../../app/language.ts";
-import type { Tone } from "../../parts/status.tsx";
+import type { Tone } from "../../parts/values/status.tsx";
+import { type Text, text } from "../../viewer/language.ts";
 import type { ChannelState } from "./api-types.ts";
 
 export const CHANNEL_STATES: Readonly<Record<ChannelState, { tone: Tone; label: Text }>> = {

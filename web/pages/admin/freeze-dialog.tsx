@@ -2,10 +2,10 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../app/api.ts";
-import { t } from "../../app/language.ts";
-import { TextAreaField } from "../../parts/field.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { api } from "../../api/api.ts";
+import { TextAreaField } from "../../parts/forms/field.tsx";
+import { FormDialog } from "../../parts/forms/form-dialog.tsx";
+import { t } from "../../viewer/language.ts";
 
 interface Props {
   title: string;

@@ -1,5 +1,5 @@
 // Says below a heading that some cells are left out of the figures of the whole server.
-import { t, tn } from "../../app/language.ts";
+import { t, tn } from "../../viewer/language.ts";
 
 export interface AskedCells {
   asked: number;

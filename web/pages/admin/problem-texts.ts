@@ -1,6 +1,6 @@
 // The problems of the overview in the viewer's language; a problem that is new here is shown as the server words it.
 
-import { formatBytes, formatDuration, formatNumber, formatTime, type Text, t, text } from "../../app/language.ts";
+import { formatBytes, formatDuration, formatNumber, formatTime, type Text, t, text } from "../../viewer/language.ts";
 import type { Problem } from "./api-types.ts";
 
 const TEXTS: Readonly<Record<string, { message: Text; action: Text }>> = {

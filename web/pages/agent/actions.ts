@@ -26,7 +26,7 @@ import {
   Wallet,
   Webhook,
 } from "lucide-react";
-import { type Text, text } from "../../app/language.ts";
+import { type Text, text } from "../../viewer/language.ts";
 
 export interface AgentAction {
   /** Where it is done, below /agents/:id, with what opens there. */

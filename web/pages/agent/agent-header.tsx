@@ -3,17 +3,17 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Pencil, Play, RotateCw, Square } from "lucide-react";
 import { useRef, useState } from "react";
-import { isRunning, type Operation, OVERVIEW_KEY, useOperation } from "../../app/agents.ts";
-import { api, path } from "../../app/api.ts";
-import { said, t } from "../../app/language.ts";
-import { AgentState, Monogram } from "../../parts/agent-state.tsx";
-import { AsCodeButton } from "../../parts/as-code-button.tsx";
+import { api, path } from "../../api/api.ts";
+import { isRunning, type Operation, OVERVIEW_KEY, useOperation } from "../../data/agents.ts";
+import { AgentState, Monogram } from "../../parts/agents/agent-state.tsx";
 import { Button } from "../../parts/button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
-import { CONTROL } from "../../parts/field.tsx";
+import { CONTROL } from "../../parts/forms/field.tsx";
 import { IconButton } from "../../parts/icon-button.tsx";
-import { Status } from "../../parts/status.tsx";
+import { AsCodeButton } from "../../parts/page/as-code-button.tsx";
 import { showError } from "../../parts/toast.tsx";
+import { Status } from "../../parts/values/status.tsx";
+import { said, t } from "../../viewer/language.ts";
 import { type Agent, agentKey } from "./agent.tsx";
 
 export function AgentHeader({ agent }: { agent: Agent }) {

@@ -2,8 +2,8 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
-import { api, path } from "../../app/api.ts";
-import { useLive } from "../../app/events.ts";
+import { api, path } from "../../api/api.ts";
+import { useLive } from "../../api/events.ts";
 
 /** `GET /api/agents/:id`. */
 export interface Agent {

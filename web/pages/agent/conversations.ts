@@ -1,8 +1,8 @@
 // The agent's conversations on channels: names for what is known or sent there.
 
 import { useQuery } from "@tanstack/react-query";
-import { api, path } from "../../app/api.ts";
-import { platformName } from "../../parts/platform.tsx";
+import { api, path } from "../../api/api.ts";
+import { platformName } from "../../parts/values/platform.tsx";
 
 export interface Conversation {
   platform: string;

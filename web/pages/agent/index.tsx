@@ -1,13 +1,13 @@
 // The frame of an agent's pages: its name and state, the navigation, and the page of the address.
 
 import { Route, Switch, useLocation, useParams } from "wouter";
-import { ApiError } from "../../app/errors.ts";
-import { t } from "../../app/language.ts";
-import { useCodeOf } from "../../app/lazy.tsx";
+import { ApiError } from "../../api/errors.ts";
 import { NotFound } from "../../app/shell.tsx";
 import { ErrorPage } from "../../parts/error-note.tsx";
-import { useTitle } from "../../parts/page.tsx";
+import { useCodeOf } from "../../parts/lazy.tsx";
+import { useTitle } from "../../parts/page/page.tsx";
 import { PageSkeleton } from "../../parts/skeleton.tsx";
+import { t } from "../../viewer/language.ts";
 import { type Agent, AgentContext, useAgentQuery } from "./agent.tsx";
 import { AgentHeader } from "./agent-header.tsx";
 import { AgentNavigation, pageAt } from "./navigation.tsx";

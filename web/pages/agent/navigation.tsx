@@ -3,8 +3,8 @@
 import { Menu } from "lucide-react";
 import { type RefObject, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
-import { t } from "../../app/language.ts";
-import { bringIntoView } from "../../parts/bring-into-view.ts";
+import { bringIntoView } from "../../parts/lists/bring-into-view.ts";
+import { t } from "../../viewer/language.ts";
 import { AGENT_PAGE_GROUPS, AGENT_PAGES, type AgentPage, type AgentPageGroup, addressOf } from "./pages.ts";
 
 const GROUPS: readonly (AgentPageGroup | undefined)[] = [

@@ -24,8 +24,8 @@ import {
   Wallet,
   Webhook,
 } from "lucide-react";
-import { type Text, text } from "../../app/language.ts";
-import { type LazyComponent, lazyPagePart } from "../../app/lazy.tsx";
+import { type LazyComponent, lazyPagePart } from "../../parts/lazy.tsx";
+import { type Text, text } from "../../viewer/language.ts";
 
 export interface AgentPage {
   /** Below /agents/:id; "" is the overview. May have parameters, such as "/chat/:conversationId?". */

@@ -1,8 +1,8 @@
 // What an agent has used, and what is left of its budget.
 
 import { useQuery } from "@tanstack/react-query";
-import { api, path } from "../../app/api.ts";
-import { useLive } from "../../app/events.ts";
+import { api, path } from "../../api/api.ts";
+import { useLive } from "../../api/events.ts";
 
 export interface BudgetStatus {
   limitUsd: number | null;

@@ -3,12 +3,12 @@
 import { BadgeCheck, Ellipsis, Globe, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import type { AgentOverview } from "../../app/agents.ts";
-import { formatUsd, t } from "../../app/language.ts";
-import { needsOf } from "../../app/needs.ts";
-import { AgentState, ChannelIcons, Monogram } from "../../parts/agent-state.tsx";
+import type { AgentOverview } from "../../data/agents.ts";
+import { needsOf } from "../../data/needs.ts";
+import { AgentState, ChannelIcons, Monogram } from "../../parts/agents/agent-state.tsx";
 import { IconButton } from "../../parts/icon-button.tsx";
-import { When } from "../../parts/when.tsx";
+import { When } from "../../parts/values/when.tsx";
+import { formatUsd, t } from "../../viewer/language.ts";
 
 export interface ItemProps {
   agent: AgentOverview;

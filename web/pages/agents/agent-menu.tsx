@@ -2,12 +2,12 @@
 
 import { Menu } from "@base-ui/react/menu";
 import { Copy, ExternalLink, MessageSquare, Play, RotateCw, SlidersHorizontal, Square } from "lucide-react";
-import { useNavigate } from "../../app/address.ts";
-import { type AgentOverview, isRunning, useOperation } from "../../app/agents.ts";
-import { t } from "../../app/language.ts";
-import { copyText } from "../../parts/copy-button.tsx";
+import { type AgentOverview, isRunning, useOperation } from "../../data/agents.ts";
 import { MenuItem, MenuPopup, MenuSeparator } from "../../parts/menu.tsx";
 import { showToast } from "../../parts/toast.tsx";
+import { copyText } from "../../parts/values/copy-button.tsx";
+import { useNavigate } from "../../viewer/address.ts";
+import { t } from "../../viewer/language.ts";
 
 interface Props {
   agent: AgentOverview;

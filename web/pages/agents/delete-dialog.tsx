@@ -1,9 +1,9 @@
 // Asks for the number of agents before several are deleted for good.
 
 import { useState } from "react";
-import { t, tn } from "../../app/language.ts";
-import { TextField } from "../../parts/field.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { TextField } from "../../parts/forms/field.tsx";
+import { FormDialog } from "../../parts/forms/form-dialog.tsx";
+import { t, tn } from "../../viewer/language.ts";
 
 interface Props {
   count: number;

@@ -1,13 +1,13 @@
 // The page of somebody without an agent: what an agent is, and templates to begin with.
 
 import { Plus } from "lucide-react";
-import { t } from "../../app/language.ts";
 import { openNewAgent } from "../../app/new-agent.tsx";
 import { NoRoom } from "../../app/no-room.tsx";
-import { FROM_SCRATCH, useTemplates } from "../../app/templates.ts";
+import { FROM_SCRATCH, useTemplates } from "../../data/templates.ts";
+import { TemplateIcon } from "../../parts/agents/template-icon.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { TemplateIcon } from "../../parts/template-icon.tsx";
+import { t } from "../../viewer/language.ts";
 import { useSetup } from "./setup-note.tsx";
 
 export function FirstAgent() {

@@ -3,13 +3,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Play, RotateCw, Square, Trash2, X } from "lucide-react";
 import { useState } from "react";
-import { OVERVIEW_KEY, operateAgent } from "../../app/agents.ts";
-import { api, path } from "../../app/api.ts";
-import { t, tn } from "../../app/language.ts";
-import { lazyDialog } from "../../app/lazy.tsx";
+import { api, path } from "../../api/api.ts";
+import { OVERVIEW_KEY, operateAgent } from "../../data/agents.ts";
 import { Button } from "../../parts/button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
+import { lazyDialog } from "../../parts/lazy.tsx";
 import { showError, showToast } from "../../parts/toast.tsx";
+import { t, tn } from "../../viewer/language.ts";
 import { type Filters, loadAllIds } from "./use-agents.ts";
 
 interface Props {

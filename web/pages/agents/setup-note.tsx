@@ -1,13 +1,13 @@
 // Reminds a newcomer of the steps of the first run that are still open, until they are done or left out.
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api } from "../../app/api.ts";
-import { useLive } from "../../app/events.ts";
-import { t, tn } from "../../app/language.ts";
+import { api } from "../../api/api.ts";
+import { useLive } from "../../api/events.ts";
 import { Button, ButtonLink } from "../../parts/button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
-import { Notice } from "../../parts/status.tsx";
 import { showError } from "../../parts/toast.tsx";
+import { Notice } from "../../parts/values/status.tsx";
+import { t, tn } from "../../viewer/language.ts";
 
 interface Setup {
   steps: { id: string; status: "done" | "skipped" | "open" }[];

@@ -1,10 +1,10 @@
 // The figures above the list, which filter it: all agents, those that need somebody, by state, and what today costs.
 
 import type { ReactNode } from "react";
-import type { AgentCounts } from "../../app/agents.ts";
-import { formatNumber, formatUsd, type Text, t, text } from "../../app/language.ts";
+import type { AgentCounts } from "../../data/agents.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Status, type Tone } from "../../parts/status.tsx";
+import { Status, type Tone } from "../../parts/values/status.tsx";
+import { formatNumber, formatUsd, type Text, t, text } from "../../viewer/language.ts";
 
 interface Tile {
   state: string;

@@ -2,15 +2,15 @@
 
 import { keepPreviousData, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { api } from "../../api/api.ts";
+import { useEvents, useLive } from "../../api/events.ts";
 import {
   type AgentOverview,
   OVERVIEW_EVENTS,
   OVERVIEW_KEY,
   type OverviewPage,
   patchOverview,
-} from "../../app/agents.ts";
-import { api } from "../../app/api.ts";
-import { useEvents, useLive } from "../../app/events.ts";
+} from "../../data/agents.ts";
 
 /** As in the address; empty texts are left out of the request. */
 export interface Filters {

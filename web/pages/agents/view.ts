@@ -1,7 +1,7 @@
 // How the list looks: as the person last chose in this browser; before that, rows if there are many, and the latest first.
 
 import { useState } from "react";
-import { useParameter } from "../../app/address.ts";
+import { useParameter } from "../../viewer/address.ts";
 
 export type View = "grid" | "list";
 

@@ -3,16 +3,16 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
-import { api, path } from "../../app/api.ts";
-import { type Approval, CLASSES, WARNINGS } from "../../app/approval.ts";
-import { ApiError } from "../../app/errors.ts";
-import { saidCall, t } from "../../app/language.ts";
+import { api, path } from "../../api/api.ts";
+import { ApiError } from "../../api/errors.ts";
+import { type Approval, CLASSES, WARNINGS } from "../../data/approval.ts";
 import { Button } from "../../parts/button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
-import { platformName } from "../../parts/platform.tsx";
-import { Badge } from "../../parts/status.tsx";
 import { showError, showToast } from "../../parts/toast.tsx";
-import { When } from "../../parts/when.tsx";
+import { platformName } from "../../parts/values/platform.tsx";
+import { Badge } from "../../parts/values/status.tsx";
+import { When } from "../../parts/values/when.tsx";
+import { saidCall, t } from "../../viewer/language.ts";
 import { CallInput } from "./call-input.tsx";
 
 interface Decision {

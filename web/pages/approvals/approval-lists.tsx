@@ -3,20 +3,20 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
-import { useParameter } from "../../app/address.ts";
-import { api } from "../../app/api.ts";
-import { type Approval, OUTCOMES } from "../../app/approval.ts";
-import { useLive } from "../../app/events.ts";
-import { saidCall, t, tn } from "../../app/language.ts";
+import { api } from "../../api/api.ts";
+import { useLive } from "../../api/events.ts";
+import { type Approval, OUTCOMES } from "../../data/approval.ts";
 import { Button } from "../../parts/button.tsx";
-import { Choice } from "../../parts/choice.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Section } from "../../parts/page.tsx";
-import { Rows } from "../../parts/rows.tsx";
+import { Choice } from "../../parts/forms/choice.tsx";
+import { Rows } from "../../parts/lists/rows.tsx";
+import { EmptyState } from "../../parts/page/empty-state.tsx";
+import { Section } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Status } from "../../parts/status.tsx";
-import { When } from "../../parts/when.tsx";
+import { Status } from "../../parts/values/status.tsx";
+import { When } from "../../parts/values/when.tsx";
+import { useParameter } from "../../viewer/address.ts";
+import { saidCall, t, tn } from "../../viewer/language.ts";
 import { ApprovalCard } from "./approval-card.tsx";
 
 interface Props {

@@ -1,9 +1,9 @@
 // The input of a tool call, field by field, as the tool gets it. It comes from a model, and is shown as text.
 
-import { inputFields } from "../../app/approval.ts";
-import { t } from "../../app/language.ts";
-import { toolLabel } from "../../app/tools.ts";
-import { ToolName } from "../../parts/tool-name.tsx";
+import { inputFields } from "../../data/approval.ts";
+import { toolLabel } from "../../data/tools.ts";
+import { ToolName } from "../../parts/agents/tool-name.tsx";
+import { t } from "../../viewer/language.ts";
 
 export function CallInput({ tool, input }: { tool: string; input: unknown }) {
   const fields = inputFields(input);

@@ -2,9 +2,9 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../app/api.ts";
-import { t } from "../../app/language.ts";
-import { Page } from "../../parts/page.tsx";
+import { api } from "../../api/api.ts";
+import { Page } from "../../parts/page/page.tsx";
+import { t } from "../../viewer/language.ts";
 import ApprovalLists from "./approval-lists.tsx";
 
 export default function ApprovalsPage() {

@@ -1,12 +1,12 @@
 // The panel "This page as code": the requests that the page has sent, as curl and as TypeScript.
 
 import { useState, useSyncExternalStore } from "react";
-import { t } from "../../app/language.ts";
-import { recordedRequests, subscribeToRequests } from "../../app/request-log.ts";
-import { Choice } from "../../parts/choice.tsx";
-import { CodeBlock } from "../../parts/code-block.tsx";
+import { recordedRequests, subscribeToRequests } from "../../api/request-log.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
+import { Choice } from "../../parts/forms/choice.tsx";
+import { EmptyState } from "../../parts/page/empty-state.tsx";
+import { CodeBlock } from "../../parts/text/code-block.tsx";
+import { t } from "../../viewer/language.ts";
 import { asCurl, asTypeScript } from "./snippets.ts";
 
 export default function AsCodePanel({ onClose }: { onClose: () => void }) {

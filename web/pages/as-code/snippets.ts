@@ -1,6 +1,6 @@
 // Prints a request as a command or as code that can be pasted and run.
 
-import type { RecordedRequest } from "../../app/request-log.ts";
+import type { RecordedRequest } from "../../api/request-log.ts";
 
 type Request = Pick<RecordedRequest, "method" | "url" | "body" | "file" | "stream">;
 

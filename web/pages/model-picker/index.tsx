@@ -3,17 +3,17 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Check } from "lucide-react";
 import { useState } from "react";
-import { api } from "../../app/api.ts";
-import { said, t, tn } from "../../app/language.ts";
-import { type Model, type ModelList, priceText, windowText } from "../../app/models.ts";
+import { api } from "../../api/api.ts";
+import { type Model, type ModelList, priceText, windowText } from "../../data/models.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { CheckField, SelectField } from "../../parts/field.tsx";
-import { SearchField } from "../../parts/search-field.tsx";
+import { CheckField, SelectField } from "../../parts/forms/field.tsx";
+import { SearchField } from "../../parts/forms/search-field.tsx";
+import { VirtualBox } from "../../parts/lists/virtual-list.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Badge } from "../../parts/status.tsx";
-import { VirtualBox } from "../../parts/virtual-list.tsx";
+import { Badge } from "../../parts/values/status.tsx";
+import { said, t, tn } from "../../viewer/language.ts";
 
 interface Props {
   /** `provider_N:id` or a bare id. */

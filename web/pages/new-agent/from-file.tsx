@@ -5,17 +5,17 @@ import { FileUp, Upload } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { ReportRow } from "../../../plugins/lifecycle/takeover/report.ts";
 import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
-import { AGENT_FILES, toAgentFile } from "../../app/agent-files.ts";
-import { OVERVIEW_KEY } from "../../app/agents.ts";
-import { call } from "../../app/api.ts";
-import { ApiError } from "../../app/errors.ts";
-import { type Text, t, text } from "../../app/language.ts";
-import { randomKey } from "../../app/random-key.ts";
-import { viewerZone } from "../../app/time-zone.ts";
+import { call } from "../../api/api.ts";
+import { ApiError } from "../../api/errors.ts";
+import { randomKey } from "../../api/random-key.ts";
+import { AGENT_FILES, toAgentFile } from "../../data/agent-files.ts";
+import { OVERVIEW_KEY } from "../../data/agents.ts";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Notice } from "../../parts/status.tsx";
-import { useFileDrop } from "../../parts/use-file-drop.ts";
+import { useFileDrop } from "../../parts/forms/use-file-drop.ts";
+import { Notice } from "../../parts/values/status.tsx";
+import { type Text, t, text } from "../../viewer/language.ts";
+import { viewerZone } from "../../viewer/time-zone.ts";
 import { Report } from "./report.tsx";
 
 interface Preview {

@@ -3,21 +3,21 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
-import { useNavigate } from "../../app/address.ts";
-import { OVERVIEW_KEY } from "../../app/agents.ts";
-import { call } from "../../app/api.ts";
-import { ApiError, issueAt } from "../../app/errors.ts";
-import { t, tn } from "../../app/language.ts";
-import { randomKey } from "../../app/random-key.ts";
-import { FROM_SCRATCH, IN_LANGUAGE, type Template, useTemplates } from "../../app/templates.ts";
-import { viewerZone } from "../../app/time-zone.ts";
+import { call } from "../../api/api.ts";
+import { ApiError, issueAt } from "../../api/errors.ts";
+import { randomKey } from "../../api/random-key.ts";
+import { OVERVIEW_KEY } from "../../data/agents.ts";
+import { FROM_SCRATCH, IN_LANGUAGE, type Template, useTemplates } from "../../data/templates.ts";
+import { ModelChoice, type ModelValue } from "../../parts/agents/model-choice.tsx";
+import { TemplateIcon } from "../../parts/agents/template-icon.tsx";
 import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
-import { TextAreaField, TextField } from "../../parts/field.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
-import { ModelChoice, type ModelValue } from "../../parts/model-choice.tsx";
+import { TextAreaField, TextField } from "../../parts/forms/field.tsx";
+import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Notice } from "../../parts/status.tsx";
-import { TemplateIcon } from "../../parts/template-icon.tsx";
+import { Notice } from "../../parts/values/status.tsx";
+import { useNavigate } from "../../viewer/address.ts";
+import { t, tn } from "../../viewer/language.ts";
+import { viewerZone } from "../../viewer/time-zone.ts";
 import { type FileImport, FromFile, useFileImport } from "./from-file.tsx";
 
 interface Props {

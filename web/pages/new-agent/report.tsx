@@ -2,8 +2,8 @@
 
 import type { NoteCode, ReportRow } from "../../../plugins/lifecycle/takeover/report.ts";
 import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
-import { formatNumber, type Text, t, text } from "../../app/language.ts";
-import { Status } from "../../parts/status.tsx";
+import { Status } from "../../parts/values/status.tsx";
+import { formatNumber, type Text, t, text } from "../../viewer/language.ts";
 
 const NOTES: Readonly<Record<NoteCode, Text>> = {
   INSTRUCTIONS: text("Part of the instructions"),

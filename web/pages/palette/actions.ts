@@ -32,14 +32,14 @@ import {
   Webhook,
 } from "lucide-react";
 import { navigate } from "wouter/use-browser-location";
-import { api } from "../../app/api.ts";
-import { type Text, t, text } from "../../app/language.ts";
+import { api } from "../../api/api.ts";
 import { openNewAgent } from "../../app/new-agent.tsx";
-import { signOut } from "../../app/sign-out.ts";
-import { changeTheme } from "../../app/theme.ts";
-import { openAsCode } from "../../parts/as-code-button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
+import { openAsCode } from "../../parts/page/as-code-button.tsx";
 import { showError, showToast } from "../../parts/toast.tsx";
+import { signOut } from "../../session/sign-out.ts";
+import { type Text, t, text } from "../../viewer/language.ts";
+import { changeTheme } from "../../viewer/theme.ts";
 
 interface Shown {
   label: Text;

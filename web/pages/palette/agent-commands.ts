@@ -1,9 +1,9 @@
 // What the palette offers for agents: to talk to each, its pages, and starting and stopping it.
 
 import { Bot, Play, RotateCw, Square } from "lucide-react";
-import { type AgentOverview, isRunning, type Operation, type OverviewPage } from "../../app/agents.ts";
-import { api } from "../../app/api.ts";
-import { type Text, t, text } from "../../app/language.ts";
+import { api } from "../../api/api.ts";
+import { type AgentOverview, isRunning, type Operation, type OverviewPage } from "../../data/agents.ts";
+import { type Text, t, text } from "../../viewer/language.ts";
 import { AGENT_ACTIONS } from "../agent/actions.ts";
 import { AGENT_PAGES, addressOf } from "../agent/pages.ts";
 import type { Command } from "./command.ts";

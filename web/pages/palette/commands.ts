@@ -1,9 +1,9 @@
 // What the palette offers everywhere: pages, actions, and for admins accounts and agents of others.
 
 import { Languages, Search, User } from "lucide-react";
-import { api } from "../../app/api.ts";
-import { changeLanguage, LANGUAGES, type Language, language, t } from "../../app/language.ts";
+import { api } from "../../api/api.ts";
 import { ADMIN_ENTRIES, MAIN_ENTRIES, type NavigationEntry } from "../../app/navigation.ts";
+import { changeLanguage, LANGUAGES, type Language, language, t } from "../../viewer/language.ts";
 import { ACCOUNT_PAGES } from "../account/pages.ts";
 import { ACTIONS, type Action, ADMIN_ACTIONS } from "./actions.ts";
 import type { Command } from "./command.ts";

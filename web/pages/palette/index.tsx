@@ -3,10 +3,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { useOperation } from "../../app/agents.ts";
-import { t } from "../../app/language.ts";
-import { useUser } from "../../app/session.tsx";
-import { CONTROL } from "../../parts/field.tsx";
+import { useOperation } from "../../data/agents.ts";
+import { CONTROL } from "../../parts/forms/field.tsx";
+import { useUser } from "../../session/session.tsx";
+import { t } from "../../viewer/language.ts";
 import { actionsOf, agentCommand, commandsOf, findAgents, type NamedAgent } from "./agent-commands.ts";
 import type { Command } from "./command.ts";
 import { findAccounts, fixedCommands, searchCommands } from "./commands.ts";

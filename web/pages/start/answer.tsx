@@ -1,7 +1,7 @@
 // Shows what a provider answered when it was tried, or why it did not.
 
-import { formatDuration, t } from "../../app/language.ts";
-import { Notice, Status } from "../../parts/status.tsx";
+import { Notice, Status } from "../../parts/values/status.tsx";
+import { formatDuration, t } from "../../viewer/language.ts";
 import { failureText, formatCost, type TryResult } from "./providers.ts";
 
 export function Answer({ provider, result }: { provider: string; result: TryResult }) {

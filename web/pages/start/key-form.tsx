@@ -1,13 +1,13 @@
 // A form that takes a key of a model provider, tries it, and stores it if it works.
 
 import { useState } from "react";
-import { type Text, t, text } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { TextField } from "../../parts/field.tsx";
-import { Form } from "../../parts/form.tsx";
+import { TextField } from "../../parts/forms/field.tsx";
+import { Form } from "../../parts/forms/form.tsx";
+import { Tiles } from "../../parts/forms/tiles.tsx";
 import { OutsideLink } from "../../parts/outside-link.tsx";
-import { Tiles } from "../../parts/tiles.tsx";
+import { type Text, t, text } from "../../viewer/language.ts";
 import { Answer } from "./answer.tsx";
 import { type Provider, providerOfKey, saveProvider, type TryResult, tryProvider } from "./providers.ts";
 

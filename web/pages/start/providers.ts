@@ -2,8 +2,8 @@
 // never kept: neither the cache of queries nor that of mutations sees them.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, path } from "../../app/api.ts";
-import { formatUsd, type Text, t, text } from "../../app/language.ts";
+import { api, path } from "../../api/api.ts";
+import { formatUsd, type Text, t, text } from "../../viewer/language.ts";
 
 export interface Provider {
   id: string;

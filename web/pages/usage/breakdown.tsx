@@ -2,9 +2,9 @@
 
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { formatNumber, formatUsd, said, t } from "../../app/language.ts";
-import { Section } from "../../parts/page.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { Section } from "../../parts/page/page.tsx";
+import { formatNumber, formatUsd, said, t } from "../../viewer/language.ts";
 import type { Report, Sums } from "./usage.ts";
 
 const compact = (value: number) => formatNumber(value, { notation: "compact", maximumFractionDigits: 1 });

@@ -2,13 +2,13 @@
 
 import { useState } from "react";
 import { Link } from "wouter";
-import { formatNumber, formatTime, formatUsd, rich, t, tn } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
+import { Meter } from "../../parts/charts/meter.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Meter } from "../../parts/meter.tsx";
-import { Section } from "../../parts/page.tsx";
+import { EmptyState } from "../../parts/page/empty-state.tsx";
+import { Section } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { formatNumber, formatTime, formatUsd, rich, t, tn } from "../../viewer/language.ts";
 import { type Report, useBudgets } from "./usage.ts";
 
 const PAGE = 20;

@@ -1,13 +1,13 @@
 // Cost over time, by model or by agent: the three dearest and all others together.
 
 import { useMemo } from "react";
-import { useParameter } from "../../app/address.ts";
-import { formatTime, formatUsd, t } from "../../app/language.ts";
-import { Choice } from "../../parts/choice.tsx";
+import { type Bar, StackedBars } from "../../parts/charts/stacked-bars.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Section } from "../../parts/page.tsx";
+import { Choice } from "../../parts/forms/choice.tsx";
+import { Section } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { type Bar, StackedBars } from "../../parts/stacked-bars.tsx";
+import { useParameter } from "../../viewer/address.ts";
+import { formatTime, formatUsd, t } from "../../viewer/language.ts";
 import { barOf, type Grain, grainOf, type Range } from "./range.ts";
 import { type SeriesAnswer, useSeries } from "./usage.ts";
 

@@ -1,15 +1,15 @@
 // What the account's agents cost: by day, model and agent, against budgets and the plan.
 
 import { Download } from "lucide-react";
-import { withQuery } from "../../app/api.ts";
-import { formatNumber, formatUsd, t, tn } from "../../app/language.ts";
+import { withQuery } from "../../api/api.ts";
 import { ButtonLink } from "../../parts/button.tsx";
-import { Choice } from "../../parts/choice.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { TextField } from "../../parts/field.tsx";
-import { Figure, Page } from "../../parts/page.tsx";
+import { Choice } from "../../parts/forms/choice.tsx";
+import { TextField } from "../../parts/forms/field.tsx";
+import { EmptyState } from "../../parts/page/empty-state.tsx";
+import { Figure, Page } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { formatNumber, formatUsd, t, tn } from "../../viewer/language.ts";
 import { Breakdown } from "./breakdown.tsx";
 import { AgentBudgets, PlanBudget } from "./budgets.tsx";
 import { CostChart } from "./cost-chart.tsx";

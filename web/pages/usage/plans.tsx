@@ -1,12 +1,12 @@
 // The plans, what each includes, and which one the person has.
 
-import { formatBytes, formatUsd, t, tn } from "../../app/language.ts";
-import { planName } from "../../app/session.tsx";
+import { formatPrice, type Plan, usePlans } from "../../data/plans.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Section } from "../../parts/page.tsx";
-import { formatPrice, type Plan, usePlans } from "../../parts/plans.ts";
+import { Section } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Badge } from "../../parts/status.tsx";
+import { Badge } from "../../parts/values/status.tsx";
+import { planName } from "../../session/session.tsx";
+import { formatBytes, formatUsd, t, tn } from "../../viewer/language.ts";
 
 export function Plans() {
   const { data, error, refetch } = usePlans();

@@ -1,7 +1,7 @@
 // The range of days that the page shows: a preset or two dates, kept in the address. Days are those of UTC, as in the ledger.
 
-import { useParameter } from "../../app/address.ts";
-import { type Text, text } from "../../app/language.ts";
+import { useParameter } from "../../viewer/address.ts";
+import { type Text, text } from "../../viewer/language.ts";
 
 export const PRESETS = ["7d", "30d", "month", "3m", "12m", "own"] as const;
 export type Preset = (typeof PRESETS)[number];

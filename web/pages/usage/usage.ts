@@ -1,8 +1,8 @@
 // What the page reads: the report of a range, its series and budgets.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { api } from "../../app/api.ts";
-import { useLive } from "../../app/events.ts";
+import { api } from "../../api/api.ts";
+import { useLive } from "../../api/events.ts";
 import type { Range } from "./range.ts";
 
 export interface Sums {

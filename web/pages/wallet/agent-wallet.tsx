@@ -3,14 +3,14 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { api, path } from "../../app/api.ts";
-import { formatUsd, rich, t, tn } from "../../app/language.ts";
+import { api, path } from "../../api/api.ts";
 import { ButtonLink } from "../../parts/button.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Section } from "../../parts/page.tsx";
+import { EmptyState } from "../../parts/page/empty-state.tsx";
+import { Section } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Notice, Status } from "../../parts/status.tsx";
+import { Notice, Status } from "../../parts/values/status.tsx";
+import { formatUsd, rich, t, tn } from "../../viewer/language.ts";
 import { Spends, WaitingSpends } from "./spends.tsx";
 import { type OwnWallet, POLICY_KEY, type Policy, WALLETS_KEY } from "./wallet.ts";
 

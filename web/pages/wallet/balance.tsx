@@ -2,22 +2,22 @@
 
 import { Send } from "lucide-react";
 import { useState } from "react";
-import { useParameter } from "../../app/address.ts";
-import { formatNumber, formatUsd, rich, t } from "../../app/language.ts";
-import { lazyDialog, lazyPart } from "../../app/lazy.tsx";
 import { Button } from "../../parts/button.tsx";
-import { Choice } from "../../parts/choice.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { Choice } from "../../parts/forms/choice.tsx";
+import { lazyDialog, lazyPart } from "../../parts/lazy.tsx";
 import { OutsideLink } from "../../parts/outside-link.tsx";
-import { Figure, Section } from "../../parts/page.tsx";
+import { Figure, Section } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Notice } from "../../parts/status.tsx";
+import { CopyButton } from "../../parts/values/copy-button.tsx";
+import { Notice } from "../../parts/values/status.tsx";
+import { useParameter } from "../../viewer/address.ts";
+import { formatNumber, formatUsd, rich, t } from "../../viewer/language.ts";
 import { type Balances, isEmpty, MAINNET, NETWORKS, type Network, TESTNET, useBalances } from "./wallet.ts";
 
 const SendDialog = lazyDialog(() => import("./send-dialog.tsx"));
 const QrCode = lazyPart(
-  async () => ({ default: (await import("../../parts/qr-code.tsx")).QrCode }),
+  async () => ({ default: (await import("../../parts/values/qr-code.tsx")).QrCode }),
   () => <Skeleton className="size-36" />,
 );
 

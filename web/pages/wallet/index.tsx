@@ -2,13 +2,13 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Wallet } from "lucide-react";
-import { api } from "../../app/api.ts";
-import { t } from "../../app/language.ts";
+import { api } from "../../api/api.ts";
 import { Button } from "../../parts/button.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Page } from "../../parts/page.tsx";
+import { EmptyState } from "../../parts/page/empty-state.tsx";
+import { Page } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { t } from "../../viewer/language.ts";
 import { Balance } from "./balance.tsx";
 import { OtherWallets } from "./other-wallets.tsx";
 import { PolicySection } from "./policy-section.tsx";

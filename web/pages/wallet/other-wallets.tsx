@@ -3,19 +3,19 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Send } from "lucide-react";
 import { useState } from "react";
-import { api } from "../../app/api.ts";
-import { formatNumber, formatUsd, t } from "../../app/language.ts";
-import { lazyDialog } from "../../app/lazy.tsx";
+import { api } from "../../api/api.ts";
 import { Button } from "../../parts/button.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
-import { Section } from "../../parts/page.tsx";
-import { PasswordField } from "../../parts/password-field.tsx";
-import { Rows } from "../../parts/rows.tsx";
+import { FormDialog } from "../../parts/forms/form-dialog.tsx";
+import { PasswordField } from "../../parts/forms/password-field.tsx";
+import { lazyDialog } from "../../parts/lazy.tsx";
+import { Rows } from "../../parts/lists/rows.tsx";
+import { Section } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Badge } from "../../parts/status.tsx";
 import { showToast } from "../../parts/toast.tsx";
+import { CopyButton } from "../../parts/values/copy-button.tsx";
+import { Badge } from "../../parts/values/status.tsx";
+import { formatNumber, formatUsd, t } from "../../viewer/language.ts";
 import { useNetwork } from "./balance.tsx";
 import { type Network, type OwnWallet, shortAddress, useBalances, WALLET_KEY } from "./wallet.ts";
 

@@ -1,18 +1,18 @@
 // The limits of spending, and the switch that stops all of it at once.
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api } from "../../app/api.ts";
-import { issueAt } from "../../app/errors.ts";
-import { t } from "../../app/language.ts";
+import { api } from "../../api/api.ts";
+import { issueAt } from "../../api/errors.ts";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
-import { Switch, TextAreaField, TextField } from "../../parts/field.tsx";
-import { Form } from "../../parts/form.tsx";
-import { Section } from "../../parts/page.tsx";
+import { Switch, TextAreaField, TextField } from "../../parts/forms/field.tsx";
+import { Form } from "../../parts/forms/form.tsx";
+import { useTyped } from "../../parts/forms/use-typed.ts";
+import { Section } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Notice } from "../../parts/status.tsx";
 import { showError, showToast } from "../../parts/toast.tsx";
-import { useTyped } from "../../parts/use-typed.ts";
+import { Notice } from "../../parts/values/status.tsx";
+import { t } from "../../viewer/language.ts";
 import { POLICY_KEY, type Policy } from "./wallet.ts";
 
 export function PolicySection() {

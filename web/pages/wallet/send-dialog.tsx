@@ -2,15 +2,15 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../app/api.ts";
-import { ApiError, issueAt, UnreachableError } from "../../app/errors.ts";
-import { formatUsd, t } from "../../app/language.ts";
-import { randomKey } from "../../app/random-key.ts";
+import { api } from "../../api/api.ts";
+import { ApiError, issueAt, UnreachableError } from "../../api/errors.ts";
+import { randomKey } from "../../api/random-key.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { TextField } from "../../parts/field.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
-import { Notice } from "../../parts/status.tsx";
+import { TextField } from "../../parts/forms/field.tsx";
+import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { showToast } from "../../parts/toast.tsx";
+import { Notice } from "../../parts/values/status.tsx";
+import { formatUsd, t } from "../../viewer/language.ts";
 import { type Balances, MAINNET, NETWORKS, type Network, shortAddress, WALLET_KEY } from "./wallet.ts";
 
 interface Props {

@@ -1,9 +1,9 @@
 // What the wallet's routes answer, as far as the page uses it.
 
 import { useQuery } from "@tanstack/react-query";
-import { api, path } from "../../app/api.ts";
-import { type Text, text } from "../../app/language.ts";
-import type { Tone } from "../../parts/status.tsx";
+import { api, path } from "../../api/api.ts";
+import type { Tone } from "../../parts/values/status.tsx";
+import { type Text, text } from "../../viewer/language.ts";
 
 export const TESTNET = "testnet_chain";
 export const MAINNET = "mainnet_chain";

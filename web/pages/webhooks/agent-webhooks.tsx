@@ -2,14 +2,14 @@
 
 import { Plus } from "lucide-react";
 import { Link } from "wouter";
-import { useParameter } from "../../app/address.ts";
-import { rich, t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
-import { CopyValue } from "../../parts/copy-value.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Section } from "../../parts/page.tsx";
+import { EmptyState } from "../../parts/page/empty-state.tsx";
+import { Section } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { CopyValue } from "../../parts/values/copy-value.tsx";
+import { useParameter } from "../../viewer/address.ts";
+import { rich, t } from "../../viewer/language.ts";
 import { NewWebhook } from "./new-webhook.tsx";
 import { GROUPS, type Webhook } from "./webhook.ts";
 import { useWebhooks, WebhookList } from "./webhook-list.tsx";

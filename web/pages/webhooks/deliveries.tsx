@@ -2,19 +2,19 @@
 
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { RotateCw } from "lucide-react";
-import { api, path } from "../../app/api.ts";
-import { useLive } from "../../app/events.ts";
-import { said, t, tn } from "../../app/language.ts";
+import { api, path } from "../../api/api.ts";
+import { useLive } from "../../api/events.ts";
 import { Button } from "../../parts/button.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
-import { Section } from "../../parts/page.tsx";
-import { Rows } from "../../parts/rows.tsx";
+import { MoreButton } from "../../parts/lists/more-button.tsx";
+import { Rows } from "../../parts/lists/rows.tsx";
+import { EmptyState } from "../../parts/page/empty-state.tsx";
+import { Section } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Status } from "../../parts/status.tsx";
 import { showError, showToast } from "../../parts/toast.tsx";
-import { When } from "../../parts/when.tsx";
+import { Status } from "../../parts/values/status.tsx";
+import { When } from "../../parts/values/when.tsx";
+import { said, t, tn } from "../../viewer/language.ts";
 import { type Delivery, STATES, WEBHOOKS_KEY } from "./webhook.ts";
 
 const PAGE = 50;

@@ -1,13 +1,13 @@
 // The webhooks of the account.
 
 import { Plus } from "lucide-react";
-import { useParameter } from "../../app/address.ts";
-import { t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Page } from "../../parts/page.tsx";
+import { EmptyState } from "../../parts/page/empty-state.tsx";
+import { Page } from "../../parts/page/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { useParameter } from "../../viewer/address.ts";
+import { t } from "../../viewer/language.ts";
 import { NewWebhook } from "./new-webhook.tsx";
 import { useWebhooks, WebhookList } from "./webhook-list.tsx";
 

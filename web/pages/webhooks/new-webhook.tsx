@@ -2,14 +2,14 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useNavigate } from "../../app/address.ts";
-import { api } from "../../app/api.ts";
-import { issueAt } from "../../app/errors.ts";
-import { t } from "../../app/language.ts";
+import { api } from "../../api/api.ts";
+import { issueAt } from "../../api/errors.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { TextField } from "../../parts/field.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { TextField } from "../../parts/forms/field.tsx";
+import { FormDialog } from "../../parts/forms/form-dialog.tsx";
+import { useNavigate } from "../../viewer/address.ts";
+import { t } from "../../viewer/language.ts";
 import { SecretNote } from "./secret-note.tsx";
 import { TypeChoice } from "./type-choice.tsx";
 import { WEBHOOKS_KEY, type Webhook } from "./webhook.ts";

@@ -1,7 +1,7 @@
 // A webhook's secret, which is shown this once.
 
-import { t } from "../../app/language.ts";
-import { CodeBlock } from "../../parts/code-block.tsx";
+import { CodeBlock } from "../../parts/text/code-block.tsx";
+import { t } from "../../viewer/language.ts";
 
 export const SecretNote = ({ secret }: { secret: string }) => (
   <div className="flex flex-col gap-2">

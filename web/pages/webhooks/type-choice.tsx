@@ -1,7 +1,7 @@
 // Which events a webhook gets: all, or groups. Single types that were set by the API stay as they are.
 
-import { t } from "../../app/language.ts";
-import { CheckField } from "../../parts/field.tsx";
+import { CheckField } from "../../parts/forms/field.tsx";
+import { t } from "../../viewer/language.ts";
 import { GROUPS } from "./webhook.ts";
 
 interface Props {

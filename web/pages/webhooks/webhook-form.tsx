@@ -1,12 +1,12 @@
 // The address, purpose and types of a webhook.
 
-import { issueAt } from "../../app/errors.ts";
-import { t } from "../../app/language.ts";
+import { issueAt } from "../../api/errors.ts";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { TextField } from "../../parts/field.tsx";
-import { Form } from "../../parts/form.tsx";
-import { useTyped } from "../../parts/use-typed.ts";
+import { TextField } from "../../parts/forms/field.tsx";
+import { Form } from "../../parts/forms/form.tsx";
+import { useTyped } from "../../parts/forms/use-typed.ts";
+import { t } from "../../viewer/language.ts";
 import { TypeChoice } from "./type-choice.tsx";
 import type { Webhook } from "./webhook.ts";
 

@@ -2,10 +2,10 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../app/api.ts";
-import { t } from "../../app/language.ts";
-import { Status } from "../../parts/status.tsx";
-import { When } from "../../parts/when.tsx";
+import { api } from "../../api/api.ts";
+import { Status } from "../../parts/values/status.tsx";
+import { When } from "../../parts/values/when.tsx";
+import { t } from "../../viewer/language.ts";
 import { givenUpReason, REMOVED_KEY, WEBHOOKS_KEY, type Webhook } from "./webhook.ts";
 
 /** Without those that are being removed. */

@@ -1,7 +1,7 @@
 // What the webhooks' routes answer, and how types and states are called.
 
-import { type Text, text } from "../../app/language.ts";
-import type { Tone } from "../../parts/status.tsx";
+import type { Tone } from "../../parts/values/status.tsx";
+import { type Text, text } from "../../viewer/language.ts";
 
 export interface Webhook {
   id: string;

@@ -1,12 +1,12 @@
 // How the console looks in this browser: language, theme, and the zone of times.
 
 import { type ReactNode, useState } from "react";
-import { changeLanguage, formatTime, LANGUAGES, type Language, language, t, text } from "../../../app/language.ts";
-import { changeTheme, readTheme, THEMES, type Theme } from "../../../app/theme.ts";
-import { changeTimeZone, timeZone } from "../../../app/time-zone.ts";
-import { Choice } from "../../../parts/choice.tsx";
-import { SelectField } from "../../../parts/field.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Choice } from "../../../parts/forms/choice.tsx";
+import { SelectField } from "../../../parts/forms/field.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { changeLanguage, formatTime, LANGUAGES, type Language, language, t, text } from "../../../viewer/language.ts";
+import { changeTheme, readTheme, THEMES, type Theme } from "../../../viewer/theme.ts";
+import { changeTimeZone, timeZone } from "../../../viewer/time-zone.ts";
 
 const THEME_LABELS = { system: text("As the system"), light: text("Light"), dark: text("Dark") } as const;
 

@@ -2,17 +2,17 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { useParameter } from "../../../app/address.ts";
-import { api, path } from "../../../app/api.ts";
-import { formatTime, rich, t, text } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Badge } from "../../../parts/status.tsx";
 import { withUndo } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { Badge } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { formatTime, rich, t, text } from "../../../viewer/language.ts";
 import { NewKeyDialog } from "./new-key-dialog.tsx";
 
 export interface ApiKey {

@@ -2,14 +2,14 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../../app/api.ts";
-import { issueAt } from "../../../app/errors.ts";
-import { t, text } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
+import { issueAt } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
-import { CodeBlock } from "../../../parts/code-block.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { CheckField, SelectField, TextField } from "../../../parts/field.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { CheckField, SelectField, TextField } from "../../../parts/forms/field.tsx";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
+import { CodeBlock } from "../../../parts/text/code-block.tsx";
+import { t, text } from "../../../viewer/language.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,14 +1,14 @@
 // The mails that the account gets, by kind.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { api } from "../../../app/api.ts";
-import { t, text } from "../../../app/language.ts";
-import { USER_KEY, type User, useUser } from "../../../app/session.tsx";
+import { api } from "../../../api/api.ts";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { Switch } from "../../../parts/field.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { Notice } from "../../../parts/status.tsx";
+import { Switch } from "../../../parts/forms/field.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showError } from "../../../parts/toast.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { USER_KEY, type User, useUser } from "../../../session/session.tsx";
+import { t, text } from "../../../viewer/language.ts";
 import { noMails, useOffers } from "../offers.ts";
 
 const TOPICS = [

@@ -2,19 +2,19 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useParameter } from "../../../app/address.ts";
-import { api } from "../../../app/api.ts";
-import { useLive } from "../../../app/events.ts";
-import { formatNumber, formatTime, t } from "../../../app/language.ts";
-import { planName, USER_KEY, useUser } from "../../../app/session.tsx";
+import { api } from "../../../api/api.ts";
+import { useLive } from "../../../api/events.ts";
+import { formatPrice, usePlans } from "../../../data/plans.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { SelectField } from "../../../parts/field.tsx";
+import { SelectField } from "../../../parts/forms/field.tsx";
 import { OutsideLink } from "../../../parts/outside-link.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { formatPrice, usePlans } from "../../../parts/plans.ts";
-import { Notice } from "../../../parts/status.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { planName, USER_KEY, useUser } from "../../../session/session.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { formatNumber, formatTime, t } from "../../../viewer/language.ts";
 
 interface Billing {
   enabled: boolean;

@@ -1,15 +1,15 @@
 // The plan with its end, the credits, and the referral code with what it brought.
 
 import { useQuery } from "@tanstack/react-query";
-import { api } from "../../../app/api.ts";
-import { formatNumber, formatTime, t, text } from "../../../app/language.ts";
-import { planName, useUser } from "../../../app/session.tsx";
+import { api } from "../../../api/api.ts";
 import { ButtonLink } from "../../../parts/button.tsx";
-import { CodeBlock } from "../../../parts/code-block.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Figure, Section } from "../../../parts/page.tsx";
+import { Figure, Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Status } from "../../../parts/status.tsx";
+import { CodeBlock } from "../../../parts/text/code-block.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { planName, useUser } from "../../../session/session.tsx";
+import { formatNumber, formatTime, t, text } from "../../../viewer/language.ts";
 import { BillingSections } from "./billing.tsx";
 import { StablecoinSection } from "./stablecoin.tsx";
 

@@ -2,21 +2,21 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../../app/api.ts";
-import { useLive } from "../../../app/events.ts";
-import { formatNumber, formatTime, formatUsd, t, text } from "../../../app/language.ts";
-import { lazyPart } from "../../../app/lazy.tsx";
-import { USER_KEY } from "../../../app/session.tsx";
+import { api } from "../../../api/api.ts";
+import { useLive } from "../../../api/events.ts";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
-import { CopyValue } from "../../../parts/copy-value.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { lazyPart } from "../../../parts/lazy.tsx";
 import { OutsideLink } from "../../../parts/outside-link.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Notice, Status } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { CopyValue } from "../../../parts/values/copy-value.tsx";
+import { Notice, Status } from "../../../parts/values/status.tsx";
+import { USER_KEY } from "../../../session/session.tsx";
+import { formatNumber, formatTime, formatUsd, t, text } from "../../../viewer/language.ts";
 
 type State = "pending" | "unclaimed" | "credited";
 
@@ -50,7 +50,7 @@ const STATES = {
 const NETWORKS: Readonly<Record<string, string>> = { mainnet_chain: "Base", testnet_chain: "Base Sepolia" };
 
 const QrCode = lazyPart(
-  async () => ({ default: (await import("../../../parts/qr-code.tsx")).QrCode }),
+  async () => ({ default: (await import("../../../parts/values/qr-code.tsx")).QrCode }),
   () => <Skeleton className="size-36" />,
 );
 

@@ -2,18 +2,18 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../../app/api.ts";
-import { messageFor } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
-import { USER_KEY, type User, useUser } from "../../../app/session.tsx";
+import { api } from "../../../api/api.ts";
+import { messageFor } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { PasswordField } from "../../../parts/password-field.tsx";
-import { Status } from "../../../parts/status.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
+import { PasswordField } from "../../../parts/forms/password-field.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { USER_KEY, type User, useUser } from "../../../session/session.tsx";
+import { t } from "../../../viewer/language.ts";
 import { isConfirmationWanted, SignInAgainDialog } from "../confirmation.tsx";
 import { noMails, useOffers } from "../offers.ts";
 

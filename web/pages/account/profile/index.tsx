@@ -1,16 +1,16 @@
 // The profile: name, email address, and the end of the account.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { api } from "../../../app/api.ts";
-import { formatTime, t } from "../../../app/language.ts";
-import { USER_KEY, type User, useUser } from "../../../app/session.tsx";
+import { api } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { useTyped } from "../../../parts/forms/use-typed.ts";
+import { Section } from "../../../parts/page/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
-import { useTyped } from "../../../parts/use-typed.ts";
+import { USER_KEY, type User, useUser } from "../../../session/session.tsx";
+import { formatTime, t } from "../../../viewer/language.ts";
 import { DeletionSection } from "./deletion-section.tsx";
 import { EmailSection } from "./email-section.tsx";
 

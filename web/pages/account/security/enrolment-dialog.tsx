@@ -2,17 +2,17 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../../app/api.ts";
-import { messageFor } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
-import { useUser } from "../../../app/session.tsx";
+import { api } from "../../../api/api.ts";
+import { messageFor } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
-import { CopyButton } from "../../../parts/copy-button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
-import { PasswordField } from "../../../parts/password-field.tsx";
-import { QrCode } from "../../../parts/qr-code.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
+import { PasswordField } from "../../../parts/forms/password-field.tsx";
+import { CopyButton } from "../../../parts/values/copy-button.tsx";
+import { QrCode } from "../../../parts/values/qr-code.tsx";
+import { useUser } from "../../../session/session.tsx";
+import { t } from "../../../viewer/language.ts";
 import { isConfirmationWanted, SignInAgainDialog } from "../confirmation.tsx";
 import { RecoveryCodes } from "./recovery-codes.tsx";
 

@@ -3,16 +3,16 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { MIN_PASSWORD_LENGTH } from "../../../../plugins/auth/password/length.ts";
-import { api } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
-import { USER_KEY, useUser } from "../../../app/session.tsx";
+import { api } from "../../../api/api.ts";
+import { ApiError } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { PasswordField } from "../../../parts/password-field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { PasswordField } from "../../../parts/forms/password-field.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { USER_KEY, useUser } from "../../../session/session.tsx";
+import { t } from "../../../viewer/language.ts";
 import { isConfirmationWanted, SignInAgainDialog } from "../confirmation.tsx";
 
 export function PasswordSection() {

@@ -1,11 +1,11 @@
 // The recovery codes, shown once: to copy or to save as a file.
 
 import { Download } from "lucide-react";
-import { t } from "../../../app/language.ts";
-import { useUser } from "../../../app/session.tsx";
 import { Button } from "../../../parts/button.tsx";
-import { CodeBlock } from "../../../parts/code-block.tsx";
-import { downloadText } from "../../../parts/download.ts";
+import { CodeBlock } from "../../../parts/text/code-block.tsx";
+import { downloadText } from "../../../parts/text/download.ts";
+import { useUser } from "../../../session/session.tsx";
+import { t } from "../../../viewer/language.ts";
 
 export function RecoveryCodes({ codes }: { codes: string[] }) {
   const { email } = useUser();

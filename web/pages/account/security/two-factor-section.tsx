@@ -2,15 +2,15 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../../app/api.ts";
-import { formatTime, t, tn } from "../../../app/language.ts";
-import { lazyDialog } from "../../../app/lazy.tsx";
-import { USER_KEY } from "../../../app/session.tsx";
+import { api } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { lazyDialog } from "../../../parts/lazy.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Notice, Status } from "../../../parts/status.tsx";
+import { Notice, Status } from "../../../parts/values/status.tsx";
+import { USER_KEY } from "../../../session/session.tsx";
+import { formatTime, t, tn } from "../../../viewer/language.ts";
 import { TurnOffDialog } from "./turn-off-dialog.tsx";
 
 const EnrolmentDialog = lazyDialog(() => import("./enrolment-dialog.tsx"));

@@ -2,17 +2,17 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { type BrowserWallet, useBrowserWallets } from "../../../app/browser-wallets.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
+import { type BrowserWallet, useBrowserWallets } from "../../../data/browser-wallets.ts";
 import { Button } from "../../../parts/button.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Notice } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useConfirmation } from "../confirmation.tsx";
 import { useOffers } from "../offers.ts";
 import { linkFailure } from "./link-failure.ts";

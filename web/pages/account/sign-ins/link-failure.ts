@@ -1,6 +1,6 @@
 // Says why a provider could not be linked, by the code with which it sent the browser back.
 
-import { t } from "../../../app/language.ts";
+import { t } from "../../../viewer/language.ts";
 
 export function linkFailure(code: string): string {
   const texts: Readonly<Record<string, string>> = {

@@ -2,18 +2,18 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
+import { ApiError } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { t } from "../../../viewer/language.ts";
 
 interface SocialIdentity {
   fid: string | null;

@@ -1,10 +1,10 @@
 // Signs the message by which a wallet is linked to the account.
 
-import { api } from "../../../app/api.ts";
-import { addressOf, type BrowserWallet, isRefusal, signText } from "../../../app/browser-wallets.ts";
-import { t } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
+import { addressOf, type BrowserWallet, isRefusal, signText } from "../../../data/browser-wallets.ts";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { showError } from "../../../parts/toast.tsx";
+import { t } from "../../../viewer/language.ts";
 
 export interface SignedMessage {
   message: string;

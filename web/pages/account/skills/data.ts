@@ -1,8 +1,8 @@
 // What the API says about the account's skills, and the words for what is wrong with one.
 
-import { api, path } from "../../../app/api.ts";
-import type { ApiError } from "../../../app/errors.ts";
-import { type Text, t, text } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
+import type { ApiError } from "../../../api/errors.ts";
+import { type Text, t, text } from "../../../viewer/language.ts";
 
 /** An item of `GET /api/skills`. */
 export interface SkillItem {

@@ -2,11 +2,11 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
-import { api, path } from "../../../app/api.ts";
-import { formatBytes, t } from "../../../app/language.ts";
-import { CodeBlock } from "../../../parts/code-block.tsx";
+import { api, path } from "../../../api/api.ts";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { Loaded } from "../../../parts/loaded.tsx";
+import { Loaded } from "../../../parts/page/loaded.tsx";
+import { CodeBlock } from "../../../parts/text/code-block.tsx";
+import { formatBytes, t } from "../../../viewer/language.ts";
 import { type SkillFile, skillKey } from "./data.ts";
 
 /** Characters that are shown: a browser is slow with a text of a megabyte in one piece. */

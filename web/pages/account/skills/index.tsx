@@ -1,11 +1,11 @@
 // The account's skills: folders with a SKILL.md that its agents can use. Install, read, trust and remove them.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useParameter } from "../../../app/address.ts";
-import { t } from "../../../app/language.ts";
-import { EmptyState } from "../../../parts/empty-state.tsx";
-import { Loaded } from "../../../parts/loaded.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
+import { Loaded } from "../../../parts/page/loaded.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { t } from "../../../viewer/language.ts";
 import { loadSkills, SKILLS } from "./data.ts";
 import { Installer } from "./installer.tsx";
 import { SkillRow } from "./skill-row.tsx";

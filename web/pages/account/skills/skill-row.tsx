@@ -4,11 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { ChevronDown } from "lucide-react";
 import { useId } from "react";
 import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
-import { t } from "../../../app/language.ts";
-import { lazyPart } from "../../../app/lazy.tsx";
-import { Loaded } from "../../../parts/loaded.tsx";
+import { lazyPart } from "../../../parts/lazy.tsx";
+import { Loaded } from "../../../parts/page/loaded.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Badge } from "../../../parts/status.tsx";
+import { Badge } from "../../../parts/values/status.tsx";
+import { t } from "../../../viewer/language.ts";
 import { loadSkill, type SkillItem, skillKey } from "./data.ts";
 
 const SkillDetails = lazyPart(

@@ -2,14 +2,14 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api, path } from "../../../app/api.ts";
-import { formatNumber, formatUsd, said, t, tn } from "../../../app/language.ts";
-import { type ModelList, modelName, useModelChoices } from "../../../app/models.ts";
+import { api, path } from "../../../api/api.ts";
+import { type ModelList, modelName, useModelChoices } from "../../../data/models.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { Badge, Status } from "../../../parts/status.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { Badge, Status } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { formatNumber, formatUsd, said, t, tn } from "../../../viewer/language.ts";
 import type { FleetAgent } from "../api-types.ts";
 import { CHANNEL_STATES, platformName } from "../channel-texts.ts";
 import { FreezeAgent } from "./freeze-agent.tsx";

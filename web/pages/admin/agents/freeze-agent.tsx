@@ -3,12 +3,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Snowflake } from "lucide-react";
 import { useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { IconButton } from "../../../parts/icon-button.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
+import { t } from "../../../viewer/language.ts";
 import type { FleetAgent } from "../api-types.ts";
 import { FreezeDialog } from "../freeze-dialog.tsx";
 

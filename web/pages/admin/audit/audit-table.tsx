@@ -1,10 +1,10 @@
 // Entries of the audit log. All their texts are shown as text: names of accounts and agents are chosen by people.
 
 import { Link } from "wouter";
-import { formatTime, type Text, t, text } from "../../../app/language.ts";
-import { planName } from "../../../app/session.tsx";
-import { type Column, Table } from "../../../parts/table.tsx";
-import { When } from "../../../parts/when.tsx";
+import { type Column, Table } from "../../../parts/lists/table.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { planName } from "../../../session/session.tsx";
+import { formatTime, type Text, t, text } from "../../../viewer/language.ts";
 import type { AuditEntry } from "../api-types.ts";
 
 export const ACTIONS: Readonly<Record<string, Text>> = {

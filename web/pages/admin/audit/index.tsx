@@ -1,16 +1,16 @@
 // What people, admins, keys, agents and the command line changed: by whom, of what, when.
 
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useParameter } from "../../../app/address.ts";
-import { api } from "../../../app/api.ts";
-import { t, tn } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
-import { SelectField, TextField } from "../../../parts/field.tsx";
-import { Loaded } from "../../../parts/loaded.tsx";
-import { MoreButton } from "../../../parts/more-button.tsx";
-import { Page } from "../../../parts/page.tsx";
-import { SearchField } from "../../../parts/search-field.tsx";
+import { SelectField, TextField } from "../../../parts/forms/field.tsx";
+import { SearchField } from "../../../parts/forms/search-field.tsx";
+import { MoreButton } from "../../../parts/lists/more-button.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
+import { Loaded } from "../../../parts/page/loaded.tsx";
+import { Page } from "../../../parts/page/page.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { t, tn } from "../../../viewer/language.ts";
 import type { AuditPage } from "../api-types.ts";
 import { ACTIONS, AuditTable, actionLabel } from "./audit-table.tsx";
 

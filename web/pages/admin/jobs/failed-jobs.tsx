@@ -2,14 +2,14 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { formatNumber, said, t, tn } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
+import { ApiError } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { Table } from "../../../parts/table.tsx";
+import { Table } from "../../../parts/lists/table.tsx";
 import { showError, showToast, withUndo } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { formatNumber, said, t, tn } from "../../../viewer/language.ts";
 import type { FailedJob } from "../api-types.ts";
 
 export function FailedJobs({ jobs }: { jobs: readonly FailedJob[] }) {

@@ -2,14 +2,14 @@
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { api } from "../../../app/api.ts";
-import { formatNumber, t } from "../../../app/language.ts";
-import { Loaded } from "../../../parts/loaded.tsx";
-import { MoreButton } from "../../../parts/more-button.tsx";
-import { Page, Section } from "../../../parts/page.tsx";
-import { Status } from "../../../parts/status.tsx";
-import { type Column, Table } from "../../../parts/table.tsx";
-import { When } from "../../../parts/when.tsx";
+import { api } from "../../../api/api.ts";
+import { MoreButton } from "../../../parts/lists/more-button.tsx";
+import { type Column, Table } from "../../../parts/lists/table.tsx";
+import { Loaded } from "../../../parts/page/loaded.tsx";
+import { Page, Section } from "../../../parts/page/page.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { formatNumber, t } from "../../../viewer/language.ts";
 import type { JobKind, JobPage, Queue } from "../api-types.ts";
 import { MissingCells } from "../missing-cells.tsx";
 import { FailedJobs, RetryAll } from "./failed-jobs.tsx";

@@ -1,11 +1,11 @@
 // The figures of the last day, as small charts that share their times.
 
 import { useQuery } from "@tanstack/react-query";
-import { api } from "../../../app/api.ts";
-import { formatBytes, formatDuration, formatNumber, formatUsd, type Text, t, text } from "../../../app/language.ts";
-import { Chart } from "../../../parts/chart.tsx";
-import { Loaded } from "../../../parts/loaded.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { api } from "../../../api/api.ts";
+import { Chart } from "../../../parts/charts/chart.tsx";
+import { Loaded } from "../../../parts/page/loaded.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { formatBytes, formatDuration, formatNumber, formatUsd, type Text, t, text } from "../../../viewer/language.ts";
 import type { Figures } from "../api-types.ts";
 import { MissingCells } from "../missing-cells.tsx";
 

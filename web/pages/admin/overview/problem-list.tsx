@@ -1,9 +1,9 @@
 // What is wrong, the worst first, each with what to do; or that all is well.
 
 import { CircleCheck, Info, OctagonAlert, TriangleAlert, X } from "lucide-react";
-import { t } from "../../../app/language.ts";
 import { ButtonLink } from "../../../parts/button.tsx";
 import { IconButton } from "../../../parts/icon-button.tsx";
+import { t } from "../../../viewer/language.ts";
 import type { Problem } from "../api-types.ts";
 import { describeProblem } from "../problem-texts.ts";
 import { useDismissed } from "./use-dismissed.ts";

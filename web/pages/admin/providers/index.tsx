@@ -3,13 +3,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import type { ReactNode } from "react";
-import { api } from "../../../app/api.ts";
-import { formatDuration, formatNumber, formatUsd, said, t, tn } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
 import { ButtonLink } from "../../../parts/button.tsx";
-import { Loaded } from "../../../parts/loaded.tsx";
-import { Figure, Page } from "../../../parts/page.tsx";
-import { Badge, Notice, Status } from "../../../parts/status.tsx";
-import { When } from "../../../parts/when.tsx";
+import { Loaded } from "../../../parts/page/loaded.tsx";
+import { Figure, Page } from "../../../parts/page/page.tsx";
+import { Badge, Notice, Status } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { formatDuration, formatNumber, formatUsd, said, t, tn } from "../../../viewer/language.ts";
 import type { Provider, Providers } from "../api-types.ts";
 import { MissingCells } from "../missing-cells.tsx";
 

@@ -2,15 +2,15 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
-import { useParameter } from "../../../app/address.ts";
-import { api } from "../../../app/api.ts";
-import { said, t, text } from "../../../app/language.ts";
-import { Choice } from "../../../parts/choice.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
-import { Loaded } from "../../../parts/loaded.tsx";
-import { Page } from "../../../parts/page.tsx";
-import { SearchField } from "../../../parts/search-field.tsx";
-import { Badge } from "../../../parts/status.tsx";
+import { api } from "../../../api/api.ts";
+import { Choice } from "../../../parts/forms/choice.tsx";
+import { SearchField } from "../../../parts/forms/search-field.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
+import { Loaded } from "../../../parts/page/loaded.tsx";
+import { Page } from "../../../parts/page/page.tsx";
+import { Badge } from "../../../parts/values/status.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { said, t, text } from "../../../viewer/language.ts";
 import type { Setting, Settings } from "../api-types.ts";
 
 const SHOWN = ["set", "all"] as const;

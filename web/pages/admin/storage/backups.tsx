@@ -3,15 +3,15 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { formatBytes, formatNumber, t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { Status } from "../../../parts/status.tsx";
-import { type Column, Table } from "../../../parts/table.tsx";
+import { type Column, Table } from "../../../parts/lists/table.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showError, withUndo } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { formatBytes, formatNumber, t } from "../../../viewer/language.ts";
 import type { Backup } from "../api-types.ts";
 
 export function Backups({ backups, isFile }: { backups: readonly Backup[]; isFile: boolean }) {

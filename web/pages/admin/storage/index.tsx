@@ -1,11 +1,11 @@
 // The disk, the data folder and the backups of the database.
 
 import { useQuery } from "@tanstack/react-query";
-import { api } from "../../../app/api.ts";
-import { formatBytes, formatNumber, t, tn } from "../../../app/language.ts";
-import { Loaded } from "../../../parts/loaded.tsx";
-import { Page, Section } from "../../../parts/page.tsx";
-import { Table } from "../../../parts/table.tsx";
+import { api } from "../../../api/api.ts";
+import { Table } from "../../../parts/lists/table.tsx";
+import { Loaded } from "../../../parts/page/loaded.tsx";
+import { Page, Section } from "../../../parts/page/page.tsx";
+import { formatBytes, formatNumber, t, tn } from "../../../viewer/language.ts";
 import type { Storage } from "../api-types.ts";
 import { MissingCells } from "../missing-cells.tsx";
 import { Backups } from "./backups.tsx";

@@ -1,11 +1,11 @@
 // Switches of an account: whether it may sign in, whether it administers this server, whether its address is verified.
 
-import { api, path } from "../../../app/api.ts";
-import { formatNumber, t } from "../../../app/language.ts";
-import { useUser } from "../../../app/session.tsx";
-import { Switch } from "../../../parts/field.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { api, path } from "../../../api/api.ts";
+import { Switch } from "../../../parts/forms/field.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { useUser } from "../../../session/session.tsx";
+import { formatNumber, t } from "../../../viewer/language.ts";
 import type { AccountDetail } from "../api-types.ts";
 import { useAccountChange } from "./use-account-change.ts";
 

@@ -2,10 +2,10 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
-import { Loaded } from "../../../parts/loaded.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { api } from "../../../api/api.ts";
+import { Loaded } from "../../../parts/page/loaded.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { t } from "../../../viewer/language.ts";
 import type { AuditPage } from "../api-types.ts";
 import { AuditTable } from "../audit/audit-table.tsx";
 

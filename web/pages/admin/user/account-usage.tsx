@@ -1,12 +1,12 @@
 // What an account and its agents have used of models in the last 30 days.
 
 import { useQuery } from "@tanstack/react-query";
-import { api } from "../../../app/api.ts";
-import { formatNumber, formatUsd, t, tn } from "../../../app/language.ts";
-import { Chart } from "../../../parts/chart.tsx";
-import { Loaded } from "../../../parts/loaded.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { Table } from "../../../parts/table.tsx";
+import { api } from "../../../api/api.ts";
+import { Chart } from "../../../parts/charts/chart.tsx";
+import { Table } from "../../../parts/lists/table.tsx";
+import { Loaded } from "../../../parts/page/loaded.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { formatNumber, formatUsd, t, tn } from "../../../viewer/language.ts";
 import type { Usage } from "../api-types.ts";
 import { daysOf } from "../usage/days.ts";
 

@@ -2,14 +2,14 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
-import { useUser } from "../../../app/session.tsx";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { Notice } from "../../../parts/status.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { useUser } from "../../../session/session.tsx";
+import { t } from "../../../viewer/language.ts";
 import type { AccountDetail } from "../api-types.ts";
 import { FreezeDialog } from "../freeze-dialog.tsx";
 import { useAccountChange } from "./use-account-change.ts";

@@ -2,11 +2,11 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "wouter";
-import { api, path } from "../../../app/api.ts";
-import { formatNumber, t, tn } from "../../../app/language.ts";
-import { Loaded } from "../../../parts/loaded.tsx";
-import { Figure, Page, Section } from "../../../parts/page.tsx";
-import { When } from "../../../parts/when.tsx";
+import { api, path } from "../../../api/api.ts";
+import { Loaded } from "../../../parts/page/loaded.tsx";
+import { Figure, Page, Section } from "../../../parts/page/page.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { formatNumber, t, tn } from "../../../viewer/language.ts";
 import type { AccountDetail } from "../api-types.ts";
 import { AccountState } from "../users/index.tsx";
 import { AccountActions } from "./account-actions.tsx";

@@ -1,17 +1,17 @@
 // The plan of an account: given for some days or taken away, and its credits.
 
 import { useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { formatNumber, t } from "../../../app/language.ts";
-import { planName } from "../../../app/session.tsx";
+import { api, path } from "../../../api/api.ts";
+import { usePlans } from "../../../data/plans.ts";
 import { Button } from "../../../parts/button.tsx";
-import { SelectField, TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { usePlans } from "../../../parts/plans.ts";
+import { SelectField, TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { useTyped } from "../../../parts/forms/use-typed.ts";
+import { Section } from "../../../parts/page/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
-import { useTyped } from "../../../parts/use-typed.ts";
-import { When } from "../../../parts/when.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { planName } from "../../../session/session.tsx";
+import { formatNumber, t } from "../../../viewer/language.ts";
 import type { AccountDetail } from "../api-types.ts";
 import { useAccountChange } from "./use-account-change.ts";
 

@@ -2,15 +2,15 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useNavigate } from "../../../app/address.ts";
-import { api, path } from "../../../app/api.ts";
-import { t, tn } from "../../../app/language.ts";
-import { useUser } from "../../../app/session.tsx";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { useUser } from "../../../session/session.tsx";
+import { useNavigate } from "../../../viewer/address.ts";
+import { t, tn } from "../../../viewer/language.ts";
 import type { AccountDetail } from "../api-types.ts";
 
 export function RemoveAccount({ account }: { account: AccountDetail }) {

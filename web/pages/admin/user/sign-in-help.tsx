@@ -2,15 +2,15 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
-import { CodeBlock } from "../../../parts/code-block.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { CodeBlock } from "../../../parts/text/code-block.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
+import { t } from "../../../viewer/language.ts";
 import type { AccountDetail } from "../api-types.ts";
 import { useAccountChange } from "./use-account-change.ts";
 

@@ -2,15 +2,15 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../../app/api.ts";
-import { issueAt } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
+import { issueAt } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
-import { CodeBlock } from "../../../parts/code-block.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
-import { When } from "../../../parts/when.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
+import { CodeBlock } from "../../../parts/text/code-block.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { t } from "../../../viewer/language.ts";
 
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState("");

@@ -2,13 +2,13 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useNavigate } from "../../../app/address.ts";
-import { api } from "../../../app/api.ts";
-import { issueAt } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
-import { CheckField, TextField } from "../../../parts/field.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { api } from "../../../api/api.ts";
+import { issueAt } from "../../../api/errors.ts";
+import { CheckField, TextField } from "../../../parts/forms/field.tsx";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { useNavigate } from "../../../viewer/address.ts";
+import { t } from "../../../viewer/language.ts";
 import type { AccountDetail } from "../api-types.ts";
 
 export function NewAccountDialog({ onClose }: { onClose: () => void }) {

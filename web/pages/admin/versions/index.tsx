@@ -1,14 +1,14 @@
 // The version of this server, the runtimes of its agents, and how to upgrade.
 
 import { useQuery } from "@tanstack/react-query";
-import { api } from "../../../app/api.ts";
-import { formatNumber, t } from "../../../app/language.ts";
-import { CodeBlock } from "../../../parts/code-block.tsx";
-import { Loaded } from "../../../parts/loaded.tsx";
-import { Figure, Page, Section } from "../../../parts/page.tsx";
-import { Status } from "../../../parts/status.tsx";
-import { Table } from "../../../parts/table.tsx";
-import { When } from "../../../parts/when.tsx";
+import { api } from "../../../api/api.ts";
+import { Table } from "../../../parts/lists/table.tsx";
+import { Loaded } from "../../../parts/page/loaded.tsx";
+import { Figure, Page, Section } from "../../../parts/page/page.tsx";
+import { CodeBlock } from "../../../parts/text/code-block.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { formatNumber, t } from "../../../viewer/language.ts";
 import type { Versions } from "../api-types.ts";
 import { MissingCells } from "../missing-cells.tsx";
 

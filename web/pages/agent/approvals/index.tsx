@@ -1,9 +1,9 @@
 // The approvals of one agent, in the same lists as those of all agents.
 
-import { path } from "../../../app/api.ts";
-import { loadTexts } from "../../../app/language.ts";
-import { lazyPart } from "../../../app/lazy.tsx";
+import { path } from "../../../api/api.ts";
+import { lazyPart } from "../../../parts/lazy.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
+import { loadTexts } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 
 const ApprovalLists = lazyPart(

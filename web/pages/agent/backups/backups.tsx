@@ -3,16 +3,16 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { History, Save } from "lucide-react";
 import { useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { formatBytes, type Text, t, text, tn } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { Rows } from "../../../parts/rows.tsx";
+import { Rows } from "../../../parts/lists/rows.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { formatBytes, type Text, t, text, tn } from "../../../viewer/language.ts";
 import { type Backup, backupsKey } from "./data.ts";
 import { RollbackDialog } from "./rollback-dialog.tsx";
 

@@ -3,12 +3,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download, Upload } from "lucide-react";
 import { useRef } from "react";
-import { AGENT_FILES, toAgentFile } from "../../../app/agent-files.ts";
-import { call, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { call, path } from "../../../api/api.ts";
+import { AGENT_FILES, toAgentFile } from "../../../data/agent-files.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { t } from "../../../viewer/language.ts";
 import { type Imported, ImportedNote } from "./imported-note.tsx";
 
 const LINK =

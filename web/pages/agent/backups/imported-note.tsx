@@ -3,12 +3,12 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
-import { api, path } from "../../../app/api.ts";
-import { rich, type Text, t, text, tn } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { Notice } from "../../../parts/status.tsx";
 import { showError } from "../../../parts/toast.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { rich, type Text, t, text, tn } from "../../../viewer/language.ts";
 import { keyWords } from "../config/key-words.ts";
 
 /** Of the answer of `POST /api/agents/import`. */

@@ -1,11 +1,11 @@
 // Asks before an agent goes back to a backup, and says what that means.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { api, path } from "../../../api/api.ts";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
 import { showToast } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { t } from "../../../viewer/language.ts";
 import { agentKey } from "../agent.tsx";
 import { type Backup, backupsKey } from "./data.ts";
 

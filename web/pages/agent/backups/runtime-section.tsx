@@ -2,13 +2,13 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleArrowUp } from "lucide-react";
-import { api, path } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
+import { ApiError } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { t } from "../../../viewer/language.ts";
 import { agentKey } from "../agent.tsx";
 import { backupsKey } from "./data.ts";
 

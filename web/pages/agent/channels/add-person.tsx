@@ -2,14 +2,14 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
-import { api } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
+import { ApiError } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { CheckField, TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
+import { CheckField, TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { type Access, type ChannelKind, channelPath, connectionsKey } from "./data.ts";
 import { personIdTexts } from "./guides.tsx";

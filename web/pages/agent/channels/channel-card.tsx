@@ -1,8 +1,8 @@
 // One platform in the overview: what it is good for, or how its bot is doing.
 
 import { Link } from "wouter";
-import { type Text, t, text } from "../../../app/language.ts";
 import { ButtonLink } from "../../../parts/button.tsx";
+import { type Text, t, text } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { ChannelIcon } from "./channel-icon.tsx";
 import { ConnectionState } from "./connection-state.tsx";

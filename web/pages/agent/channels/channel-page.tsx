@@ -2,9 +2,9 @@
 
 import { ChevronLeft } from "lucide-react";
 import { Link } from "wouter";
-import { t } from "../../../app/language.ts";
-import { Section } from "../../../parts/page.tsx";
-import { Notice } from "../../../parts/status.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { handleOf } from "./channel-card.tsx";
 import { ChannelIcon } from "./channel-icon.tsx";

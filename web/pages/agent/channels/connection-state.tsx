@@ -2,13 +2,13 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api } from "../../../app/api.ts";
-import { rich, said, t } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { Status, type Tone } from "../../../parts/status.tsx";
 import { showError } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { Status, type Tone } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { rich, said, t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { type Connection, channelPath, connectionsKey } from "./data.ts";
 

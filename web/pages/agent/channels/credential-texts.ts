@@ -1,6 +1,6 @@
 // The names and hints of the fields in which people give a bot's credentials.
 
-import { type Text, text } from "../../../app/language.ts";
+import { type Text, text } from "../../../viewer/language.ts";
 
 interface FieldTexts {
   label: Text;

@@ -1,9 +1,9 @@
 // The answers of the API that the pages of channels read, and the keys by which they are kept.
 
 import { useQuery } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
-import { useLive } from "../../../app/events.ts";
-import { platformName } from "../../../parts/platform.tsx";
+import { api, path } from "../../../api/api.ts";
+import { useLive } from "../../../api/events.ts";
+import { platformName } from "../../../parts/values/platform.tsx";
 
 /** An item of `GET /api/channels`. */
 export interface ChannelKind {

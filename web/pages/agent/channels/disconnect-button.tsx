@@ -1,11 +1,11 @@
 // Takes an agent off a platform, after a time in which that can be undone: the token could not be brought back.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "../../../app/address.ts";
-import { api } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { withUndo } from "../../../parts/toast.tsx";
+import { useNavigate } from "../../../viewer/address.ts";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { type Connection, channelPath, connectionsKey } from "./data.ts";
 

@@ -2,16 +2,16 @@
 
 import { ExternalLink } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { rich, t } from "../../../app/language.ts";
-import { type OwnerLink, useOwnerLink } from "../../../app/owner-link.ts";
-import { CopyValue } from "../../../parts/copy-value.tsx";
+import { type OwnerLink, useOwnerLink } from "../../../data/owner-link.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { OutsideButton } from "../../../parts/outside-link.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { QrCode } from "../../../parts/qr-code.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Status } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { CopyValue } from "../../../parts/values/copy-value.tsx";
+import { QrCode } from "../../../parts/values/qr-code.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { rich, t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { handleOf } from "./channel-card.tsx";
 import type { ChannelKind, Connection } from "./data.ts";

@@ -1,14 +1,14 @@
 // The steps on each platform until a person holds a bot's token, in words for those who never did this.
 
 import type { ReactNode } from "react";
-import { rich, type Text, t, text } from "../../../app/language.ts";
-import { lazyPart } from "../../../app/lazy.tsx";
-import { CopyButton } from "../../../parts/copy-button.tsx";
+import { lazyPart } from "../../../parts/lazy.tsx";
 import { OutsideLink } from "../../../parts/outside-link.tsx";
+import { CopyButton } from "../../../parts/values/copy-button.tsx";
+import { rich, type Text, t, text } from "../../../viewer/language.ts";
 import type { ChannelKind } from "./data.ts";
 
 /** Only for platforms without a guide here, since it brings the parser. */
-const Markdown = lazyPart(async () => ({ default: (await import("../../../parts/markdown.tsx")).Markdown }));
+const Markdown = lazyPart(async () => ({ default: (await import("../../../parts/text/markdown.tsx")).Markdown }));
 
 const link = (href: string) => (words: string, key: string) => (
   <OutsideLink key={key} href={href}>

@@ -1,9 +1,9 @@
 // Where an agent can be reached: a card for each platform, and the page of one.
 
 import { useParams } from "wouter";
-import { t } from "../../../app/language.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { ChannelCard } from "./channel-card.tsx";
 import { ChannelPage } from "./channel-page.tsx";

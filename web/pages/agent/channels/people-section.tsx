@@ -2,15 +2,15 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../../app/api.ts";
-import { t, tn } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Badge } from "../../../parts/status.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { Badge } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { t, tn } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { AddPerson } from "./add-person.tsx";
 import { Letter } from "./channel-icon.tsx";

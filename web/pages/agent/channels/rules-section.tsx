@@ -2,13 +2,13 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId } from "react";
-import { api } from "../../../app/api.ts";
-import { type Text, t, text } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { SelectField } from "../../../parts/field.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { SelectField } from "../../../parts/forms/field.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
+import { type Text, t, text } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import {
   type Access,

@@ -1,10 +1,10 @@
 // Asks the API, when typing pauses, whose token this is, or what is wrong with each of several credentials.
 
 import { useEffect, useState } from "react";
-import { api } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { type Text, t, text } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
+import { ApiError } from "../../../api/errors.ts";
 import { messageOf } from "../../../parts/error-note.tsx";
+import { type Text, t, text } from "../../../viewer/language.ts";
 import { type ChannelKind, type CheckedToken, channelPath } from "./data.ts";
 
 /** What the API finds wrong with the form of a token, by its `problem`. */

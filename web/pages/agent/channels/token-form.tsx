@@ -3,13 +3,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import { api } from "../../../app/api.ts";
-import { rich, t } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Notice, Status } from "../../../parts/status.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { Notice, Status } from "../../../parts/values/status.tsx";
+import { rich, t } from "../../../viewer/language.ts";
 import { Letter } from "./channel-icon.tsx";
 import { fieldTexts } from "./credential-texts.ts";
 import { type ChannelKind, type CheckedToken, type Connection, channelPath, connectionsKey } from "./data.ts";

@@ -9,9 +9,9 @@ import type {
   conversationMessages,
   messageItem,
 } from "../../../../plugins/runtime/conversations/model.ts";
-import { api, path } from "../../../app/api.ts";
-import type { Approval as ApprovalItem } from "../../../app/approval.ts";
-import { useEvents, useLive } from "../../../app/events.ts";
+import { api, path } from "../../../api/api.ts";
+import { useEvents, useLive } from "../../../api/events.ts";
+import type { Approval as ApprovalItem } from "../../../data/approval.ts";
 
 type ConversationPage = typeof conversationList.static;
 export type ConversationView = typeof conversationItem.static;

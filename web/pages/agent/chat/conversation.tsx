@@ -4,18 +4,18 @@ import { useQueryClient } from "@tanstack/react-query";
 import { ArrowLeft, Lock } from "lucide-react";
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
-import { useParameter } from "../../../app/address.ts";
-import { api, path } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { useEvents } from "../../../app/events.ts";
-import { dayOf, formatTime, t, tn } from "../../../app/language.ts";
-import { lazyDialog } from "../../../app/lazy.tsx";
+import { api, path } from "../../../api/api.ts";
+import { ApiError } from "../../../api/errors.ts";
+import { useEvents } from "../../../api/events.ts";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { PlatformIcon, platformName } from "../../../parts/platform.tsx";
+import { lazyDialog } from "../../../parts/lazy.tsx";
+import { VirtualFeed } from "../../../parts/lists/virtual-feed.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Status } from "../../../parts/status.tsx";
 import { showError } from "../../../parts/toast.tsx";
-import { VirtualFeed } from "../../../parts/virtual-feed.tsx";
+import { PlatformIcon, platformName } from "../../../parts/values/platform.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { dayOf, formatTime, t, tn } from "../../../viewer/language.ts";
 import { titleOf } from "../conversations.ts";
 import {
   type ConversationView,

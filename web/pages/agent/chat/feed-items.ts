@@ -1,6 +1,6 @@
 // Makes the rows of a conversation's feed: days, messages, the reply that is being written, and what is not sent yet.
 
-import { dayOf } from "../../../app/language.ts";
+import { dayOf } from "../../../viewer/language.ts";
 import type { MessageView } from "./chat-data.ts";
 import type { LiveTurn } from "./live-turn.ts";
 import type { Unsent } from "./sending.ts";

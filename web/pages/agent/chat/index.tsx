@@ -1,8 +1,8 @@
 // An agent's conversations, and the one that is open. A phone shows one of both.
 
 import { useLocation, useParams } from "wouter";
-import { t } from "../../../app/language.ts";
-import { useTitle } from "../../../parts/page.tsx";
+import { useTitle } from "../../../parts/page/page.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { useOtherTabs } from "./chat-data.ts";
 import { Conversation } from "./conversation.tsx";

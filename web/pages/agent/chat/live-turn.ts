@@ -1,8 +1,8 @@
 // Follows a turn while it runs. A lost connection is taken up where it was; the page is painted once a frame.
 
 import { useEffect, useState } from "react";
-import { path, send } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
+import { path, send } from "../../../api/api.ts";
+import { ApiError } from "../../../api/errors.ts";
 import type { Attached } from "./chat-data.ts";
 
 export interface LiveStep {

@@ -3,9 +3,9 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { ApiError, UnreachableError } from "../../../app/errors.ts";
-import { randomKey } from "../../../app/random-key.ts";
+import { api, path } from "../../../api/api.ts";
+import { ApiError, UnreachableError } from "../../../api/errors.ts";
+import { randomKey } from "../../../api/random-key.ts";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { type Attached, addSent, refreshConversation, tellOtherTabs } from "./chat-data.ts";
 

@@ -1,6 +1,6 @@
 // The beginning of a conversation: what one can do here, with words to start from.
 
-import { type Text, t, text } from "../../../app/language.ts";
+import { type Text, t, text } from "../../../viewer/language.ts";
 import { Column } from "./messages/message.tsx";
 
 const STARTS: readonly Text[] = [

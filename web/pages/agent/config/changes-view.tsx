@@ -1,8 +1,8 @@
 // Shows the changes between two configurations, key by key: long texts by lines, everything else as values.
 
-import { t } from "../../../app/language.ts";
-import { Badge } from "../../../parts/status.tsx";
-import { TextDiff } from "../../../parts/text-diff.tsx";
+import { TextDiff } from "../../../parts/text/text-diff.tsx";
+import { Badge } from "../../../parts/values/status.tsx";
+import { t } from "../../../viewer/language.ts";
 import { type Change, type Config, changesOf } from "./config-changes.ts";
 import { keyWords } from "./key-words.ts";
 

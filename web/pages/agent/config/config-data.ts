@@ -1,8 +1,8 @@
 // Loads the versions of an agent's configuration.
 
 import { useQuery } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
-import { useLive } from "../../../app/events.ts";
+import { api, path } from "../../../api/api.ts";
+import { useLive } from "../../../api/events.ts";
 import type { Config } from "./config-changes.ts";
 
 /** An item of `GET /api/agents/:id/config/versions`. */

@@ -1,7 +1,7 @@
 // The agent's configuration, for pages that change a part of it.
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
+import { api, path } from "../../../api/api.ts";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { showError } from "../../../parts/toast.tsx";
 

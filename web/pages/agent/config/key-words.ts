@@ -1,6 +1,6 @@
 // The keys of a configuration in words.
 
-import { type Text, t, text } from "../../../app/language.ts";
+import { type Text, t, text } from "../../../viewer/language.ts";
 
 /** By path as the API writes it; what is below a path is called after it. */
 const KEYS: Readonly<Record<string, Text>> = {

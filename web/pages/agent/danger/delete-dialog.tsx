@@ -2,12 +2,12 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useNavigate } from "../../../app/address.ts";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
-import { TextField } from "../../../parts/field.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { api, path } from "../../../api/api.ts";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { useNavigate } from "../../../viewer/address.ts";
+import { t } from "../../../viewer/language.ts";
 import type { Agent } from "../agent.tsx";
 
 export function DeleteDialog({ agent: { id, name }, onClose }: { agent: Agent; onClose: () => void }) {

@@ -1,8 +1,8 @@
 // Stops, restarts, repairs an agent, empties its memory, and deletes it.
 
 import { useState } from "react";
-import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { ActionRow } from "./action-row.tsx";
 import { DeleteDialog } from "./delete-dialog.tsx";

@@ -2,10 +2,10 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
+import { t } from "../../../viewer/language.ts";
 import { agentKey } from "../agent.tsx";
 
 type Operation = "start" | "stop" | "restart" | "repair" | "reset-memory";

@@ -1,13 +1,13 @@
 // The agent's chat on sites of its owner: which sites show it, how it looks there, and the code that they need.
 
 import { Link } from "wouter";
-import { rich, t } from "../../../app/language.ts";
-import { CodeBlock } from "../../../parts/code-block.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { useTyped } from "../../../parts/forms/use-typed.ts";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Notice } from "../../../parts/status.tsx";
-import { useTyped } from "../../../parts/use-typed.ts";
+import { CodeBlock } from "../../../parts/text/code-block.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { rich, t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { useConfiguration } from "../config/configuration.ts";
 import { LookForm } from "./look-form.tsx";

@@ -1,14 +1,14 @@
 // How the chat looks on the sites: greeting, colour, and light or dark.
 
 import { useState } from "react";
-import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
-import { Choice } from "../../../parts/choice.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { TextAreaField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Choice } from "../../../parts/forms/choice.tsx";
+import { TextAreaField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { useConfiguration } from "../config/configuration.ts";
 import { BERTH_ACCENT, type EmbedSettings, type Theme, withEmbed } from "./settings.ts";

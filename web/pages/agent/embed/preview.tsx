@@ -3,8 +3,8 @@
 
 import { ExternalLink } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { t } from "../../../app/language.ts";
 import { OutsideButton } from "../../../parts/outside-link.tsx";
+import { t } from "../../../viewer/language.ts";
 import type { Look } from "./look-form.tsx";
 
 /** Made by plugins/embed/frame-page.ts, run by web/embed/preview.ts. */

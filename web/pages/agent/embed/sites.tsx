@@ -2,14 +2,14 @@
 
 import { useState } from "react";
 import { Link } from "wouter";
-import { rich, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { Notice } from "../../../parts/status.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { rich, t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { useConfiguration } from "../config/configuration.ts";
 import { embedOf, originOf, withEmbed } from "./settings.ts";

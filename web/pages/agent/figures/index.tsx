@@ -2,18 +2,18 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { useParameter } from "../../../app/address.ts";
-import { api, path } from "../../../app/api.ts";
-import { useLive } from "../../../app/events.ts";
-import { formatDuration, formatNumber, formatUsd, t } from "../../../app/language.ts";
-import { viewerZone } from "../../../app/time-zone.ts";
-import { Chart } from "../../../parts/chart.tsx";
-import type { Series } from "../../../parts/chart-props.ts";
-import { Choice } from "../../../parts/choice.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
+import { api, path } from "../../../api/api.ts";
+import { useLive } from "../../../api/events.ts";
+import { Chart } from "../../../parts/charts/chart.tsx";
+import type { Series } from "../../../parts/charts/chart-props.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Choice } from "../../../parts/forms/choice.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { formatDuration, formatNumber, formatUsd, t } from "../../../viewer/language.ts";
+import { viewerZone } from "../../../viewer/time-zone.ts";
 import { useAgent } from "../agent.tsx";
 import type { FigureSums, Figures } from "./data.ts";
 import { KeyFigures } from "./key-figures.tsx";

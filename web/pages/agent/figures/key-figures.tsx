@@ -1,7 +1,7 @@
 // The sums of the chosen time in one row.
 
-import { formatDuration, formatNumber, formatUsd, t, tn } from "../../../app/language.ts";
-import { Figure } from "../../../parts/page.tsx";
+import { Figure } from "../../../parts/page/page.tsx";
+import { formatDuration, formatNumber, formatUsd, t, tn } from "../../../viewer/language.ts";
 import type { Figures } from "./data.ts";
 
 export function KeyFigures({ total }: { total: Figures }) {

@@ -1,11 +1,11 @@
 // The WebSocket of an agent: its token, a live console, and code to begin with.
 
-import { useParameter } from "../../../app/address.ts";
-import { t } from "../../../app/language.ts";
-import { Choice } from "../../../parts/choice.tsx";
-import { CodeBlock } from "../../../parts/code-block.tsx";
-import { CopyValue } from "../../../parts/copy-value.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Choice } from "../../../parts/forms/choice.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { CodeBlock } from "../../../parts/text/code-block.tsx";
+import { CopyValue } from "../../../parts/values/copy-value.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { LiveConsole } from "./live-console.tsx";
 import { isSample, SAMPLES } from "./samples.ts";

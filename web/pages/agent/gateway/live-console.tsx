@@ -1,13 +1,13 @@
 // Talks to the agent over its WebSocket and shows the frames of both directions, as a program would see them.
 
 import { useEffect, useRef, useState } from "react";
-import { formatTime, t } from "../../../app/language.ts";
-import { randomKey } from "../../../app/random-key.ts";
+import { randomKey } from "../../../api/random-key.ts";
 import { Button } from "../../../parts/button.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Status } from "../../../parts/status.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
 import { showError } from "../../../parts/toast.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { formatTime, t } from "../../../viewer/language.ts";
 import { type SocketState, useGateway } from "./use-gateway.ts";
 
 export function LiveConsole({ address }: { address: string }) {

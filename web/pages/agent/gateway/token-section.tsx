@@ -2,14 +2,14 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { SecretValue } from "../../../parts/secret-value.tsx";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { SecretValue } from "../../../parts/values/secret-value.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 
 export function TokenSection() {

@@ -2,18 +2,18 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { RotateCcw } from "lucide-react";
-import { useParameter } from "../../../app/address.ts";
-import { api, path } from "../../../app/api.ts";
-import { formatBytes, t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
-import { Choice } from "../../../parts/choice.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Choice } from "../../../parts/forms/choice.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Badge } from "../../../parts/status.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { Badge } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { formatBytes, t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { ChangesView } from "../config/changes-view.tsx";
 import { type ConfigVersion, currentKey, useVersion, useVersions, versionsKey } from "../config/config-data.ts";

@@ -2,19 +2,19 @@
 
 import { Download, Pause, Play } from "lucide-react";
 import { useMemo, useState } from "react";
-import { useParameter } from "../../../app/address.ts";
-import { t, tn } from "../../../app/language.ts";
-import { lazyDialog } from "../../../app/lazy.tsx";
 import { Button } from "../../../parts/button.tsx";
-import { copyText } from "../../../parts/copy-button.tsx";
-import { downloadText } from "../../../parts/download.ts";
-import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { SelectField } from "../../../parts/field.tsx";
-import { SearchField } from "../../../parts/search-field.tsx";
+import { SelectField } from "../../../parts/forms/field.tsx";
+import { SearchField } from "../../../parts/forms/search-field.tsx";
+import { lazyDialog } from "../../../parts/lazy.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Status } from "../../../parts/status.tsx";
+import { downloadText } from "../../../parts/text/download.ts";
 import { showToast } from "../../../parts/toast.tsx";
+import { copyText } from "../../../parts/values/copy-button.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { t, tn } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { LogBox } from "./log-box.tsx";
 import { LEVELS, lineAsText } from "./log-line.tsx";

@@ -3,8 +3,8 @@
 import { ArrowRight } from "lucide-react";
 import { Link } from "wouter";
 import type { LogLinks } from "../../../../plugins/agents/logs/log-links.ts";
-import { path } from "../../../app/api.ts";
-import { type Text, t, text } from "../../../app/language.ts";
+import { path } from "../../../api/api.ts";
+import { type Text, t, text } from "../../../viewer/language.ts";
 
 interface Target {
   label: Text;

@@ -4,8 +4,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowUp } from "lucide-react";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { t, tn } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
+import { t, tn } from "../../../viewer/language.ts";
 import { LineLinks } from "./line-links.tsx";
 import { Line, type LogLine } from "./log-line.tsx";
 

@@ -3,8 +3,8 @@
 import type { ReactNode } from "react";
 import type { LogLinks } from "../../../../plugins/agents/logs/log-links.ts";
 import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
-import { dayOf, formatTime, said, type Text, t, text } from "../../../app/language.ts";
-import { Status, type Tone } from "../../../parts/status.tsx";
+import { Status, type Tone } from "../../../parts/values/status.tsx";
+import { dayOf, formatTime, said, type Text, t, text } from "../../../viewer/language.ts";
 
 /** A line of `GET /api/agents/:id/logs`. */
 export interface LogLine {

@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api, path, withQuery } from "../../../app/api.ts";
+import { api, path, withQuery } from "../../../api/api.ts";
 import type { LogLine } from "./log-line.tsx";
 
 const PAGE = 100;

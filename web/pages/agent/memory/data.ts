@@ -1,7 +1,7 @@
 // What an agent remembers, as the API has it: pages of facts, and the writes that change one.
 
 import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
+import { api, path } from "../../../api/api.ts";
 
 /** An item of `GET /api/agents/:id/memories`. */
 export interface Fact {

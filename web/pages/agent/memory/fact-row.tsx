@@ -2,12 +2,12 @@
 
 import { Pencil, Pin, PinOff, ShieldAlert, Trash2, User, Users } from "lucide-react";
 import { useId, useState } from "react";
-import { type Text, t, text } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
-import { TextAreaField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
+import { TextAreaField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
 import { IconButton } from "../../../parts/icon-button.tsx";
-import { When } from "../../../parts/when.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { type Text, t, text } from "../../../viewer/language.ts";
 import type { Fact } from "./data.ts";
 
 const SOURCES: Readonly<Record<Fact["source"], Text>> = {

@@ -1,19 +1,19 @@
 // The facts that an agent remembers: search, correct, pin, forget, teach.
 
 import { Plus, X } from "lucide-react";
-import { useParameter } from "../../../app/address.ts";
-import { api, path } from "../../../app/api.ts";
-import { useLive } from "../../../app/events.ts";
-import { t, text } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
+import { useLive } from "../../../api/events.ts";
 import { Button } from "../../../parts/button.tsx";
-import { Choice } from "../../../parts/choice.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { SearchField } from "../../../parts/search-field.tsx";
+import { Choice } from "../../../parts/forms/choice.tsx";
+import { SearchField } from "../../../parts/forms/search-field.tsx";
+import { VirtualList } from "../../../parts/lists/virtual-list.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { showError, withUndo } from "../../../parts/toast.tsx";
-import { VirtualList } from "../../../parts/virtual-list.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { t, text } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { useConversationNames } from "../conversations.ts";
 import { type Fact, factsKey, useFacts, useShownFacts } from "./data.ts";

@@ -1,8 +1,8 @@
 // What an agent knows: the facts that it remembers, and the files that it searches.
 
-import { useParameter } from "../../../app/address.ts";
-import { t } from "../../../app/language.ts";
-import { Choice } from "../../../parts/choice.tsx";
+import { Choice } from "../../../parts/forms/choice.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { t } from "../../../viewer/language.ts";
 import { Facts } from "./facts.tsx";
 import { Files } from "./files/files.tsx";
 

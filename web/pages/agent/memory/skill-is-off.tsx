@@ -2,9 +2,9 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api, path } from "../../../app/api.ts";
-import { rich, type Text } from "../../../app/language.ts";
-import { Notice } from "../../../parts/status.tsx";
+import { api, path } from "../../../api/api.ts";
+import { Notice } from "../../../parts/values/status.tsx";
+import { rich, type Text } from "../../../viewer/language.ts";
 
 interface Props {
   agentId: string;

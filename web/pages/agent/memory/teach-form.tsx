@@ -2,14 +2,14 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
+import { ApiError } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { CheckField, TextAreaField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
+import { CheckField, TextAreaField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { t } from "../../../viewer/language.ts";
 
 interface Props {
   agentId: string;

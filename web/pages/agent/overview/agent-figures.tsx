@@ -2,15 +2,15 @@
 
 import { useState } from "react";
 import { Link } from "wouter";
-import type { AgentOverview } from "../../../app/agents.ts";
-import { formatNumber, formatUsd, t } from "../../../app/language.ts";
-import { modelName, useModelChoices } from "../../../app/models.ts";
-import { Chart } from "../../../parts/chart.tsx";
-import { Choice } from "../../../parts/choice.tsx";
+import type { AgentOverview } from "../../../data/agents.ts";
+import { modelName, useModelChoices } from "../../../data/models.ts";
+import { Chart } from "../../../parts/charts/chart.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Figure, Section } from "../../../parts/page.tsx";
+import { Choice } from "../../../parts/forms/choice.tsx";
+import { Figure, Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { When } from "../../../parts/when.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { formatNumber, formatUsd, t } from "../../../viewer/language.ts";
 import { everyDay, useAgentUsage } from "../usage.ts";
 
 const DAYS = 14;

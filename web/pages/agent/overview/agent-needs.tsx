@@ -1,11 +1,11 @@
 // What an agent needs its owner for, each with the way to settle it.
 
 import { Link } from "wouter";
-import { type AgentOverview, useOperation } from "../../../app/agents.ts";
-import { t } from "../../../app/language.ts";
-import { needsOf } from "../../../app/needs.ts";
+import { type AgentOverview, useOperation } from "../../../data/agents.ts";
+import { needsOf } from "../../../data/needs.ts";
 import { Button } from "../../../parts/button.tsx";
-import { Status } from "../../../parts/status.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { t } from "../../../viewer/language.ts";
 
 export function AgentNeeds({ agent }: { agent: AgentOverview }) {
   const operate = useOperation();

@@ -1,14 +1,14 @@
 // Where an agent can be talked to: its channels with their states, and its public page.
 
 import { Link } from "wouter";
-import type { AgentOverview } from "../../../app/agents.ts";
-import { said, t } from "../../../app/language.ts";
-import { ChannelIcon, channelState } from "../../../parts/agent-state.tsx";
-import { CopyButton } from "../../../parts/copy-button.tsx";
+import type { AgentOverview } from "../../../data/agents.ts";
+import { ChannelIcon, channelState } from "../../../parts/agents/agent-state.tsx";
 import { OutsideLink } from "../../../parts/outside-link.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Status } from "../../../parts/status.tsx";
+import { CopyButton } from "../../../parts/values/copy-button.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { said, t } from "../../../viewer/language.ts";
 
 export const Channels = ({ id, agent }: { id: string; agent: AgentOverview | undefined }) => (
   <Section

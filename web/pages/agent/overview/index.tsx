@@ -1,6 +1,6 @@
 // What an agent is and how it does: what needs its owner, figures, channels, the last conversations, and what to do next.
 
-import { useAgentOverview } from "../../../app/agents.ts";
+import { useAgentOverview } from "../../../data/agents.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { useAgent } from "../agent.tsx";
 import { AgentFigures } from "./agent-figures.tsx";

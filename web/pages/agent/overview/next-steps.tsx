@@ -2,9 +2,9 @@
 
 import { Circle, CircleCheck } from "lucide-react";
 import { Link } from "wouter";
-import type { AgentOverview } from "../../../app/agents.ts";
-import { t } from "../../../app/language.ts";
-import { Section } from "../../../parts/page.tsx";
+import type { AgentOverview } from "../../../data/agents.ts";
+import { Section } from "../../../parts/page/page.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useCurrentConfig } from "../config/config-data.ts";
 
 export function NextSteps({ agent }: { agent: AgentOverview }) {

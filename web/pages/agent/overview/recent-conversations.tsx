@@ -2,16 +2,16 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api, path } from "../../../app/api.ts";
-import { useLive } from "../../../app/events.ts";
-import { t, tn } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
+import { useLive } from "../../../api/events.ts";
 import { ButtonLink } from "../../../parts/button.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { PlatformIcon } from "../../../parts/platform.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { When } from "../../../parts/when.tsx";
+import { PlatformIcon } from "../../../parts/values/platform.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { t, tn } from "../../../viewer/language.ts";
 import { oneLine, type Titled, titleOf } from "../conversations.ts";
 
 interface Conversation extends Titled {

@@ -8,7 +8,7 @@ import type {
   erasureReceipt,
   receiptVerdict,
 } from "../../../../plugins/privacy/owner/model.ts";
-import { api, path } from "../../../app/api.ts";
+import { api, path } from "../../../api/api.ts";
 
 export type Person = typeof agentPerson.static;
 export type Receipt = typeof erasureReceipt.static;

@@ -1,11 +1,11 @@
 // Asks before a person is erased from an agent, and says what that means.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { api } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
-import { platformName } from "../../../parts/platform.tsx";
+import { api } from "../../../api/api.ts";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { platformName } from "../../../parts/values/platform.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { nameOf, type Person, pathOf, type Receipt, receiptsKey } from "./data.ts";
 

@@ -3,10 +3,10 @@
 import { useMutation } from "@tanstack/react-query";
 import { FileCheck } from "lucide-react";
 import { useRef } from "react";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import type { Verdict } from "./data.ts";
 

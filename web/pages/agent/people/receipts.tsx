@@ -1,15 +1,15 @@
 // The receipts of those who were erased from an agent, to be kept or given to the person. They name nobody.
 
 import { Download } from "lucide-react";
-import { t, tn } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
-import { downloadText } from "../../../parts/download.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { MoreButton } from "../../../parts/more-button.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { platformName } from "../../../parts/platform.tsx";
-import { Rows } from "../../../parts/rows.tsx";
-import { When } from "../../../parts/when.tsx";
+import { MoreButton } from "../../../parts/lists/more-button.tsx";
+import { Rows } from "../../../parts/lists/rows.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { downloadText } from "../../../parts/text/download.ts";
+import { platformName } from "../../../parts/values/platform.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { t, tn } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { type Receipt, useReceipts } from "./data.ts";
 import { ReceiptCheck } from "./receipt-check.tsx";

@@ -1,7 +1,7 @@
 // The settings of an agent's public page, and how they are changed.
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
+import { api, path } from "../../../api/api.ts";
 
 /** `GET /api/agents/:id/public`. */
 export interface PublicSettings {

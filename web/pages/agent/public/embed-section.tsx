@@ -2,15 +2,15 @@
 
 import { useState } from "react";
 import { Link } from "wouter";
-import { ApiError } from "../../../app/errors.ts";
-import { rich, t } from "../../../app/language.ts";
+import { ApiError } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
-import { CodeBlock } from "../../../parts/code-block.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { CodeBlock } from "../../../parts/text/code-block.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
+import { rich, t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { type PublicSettings, useChangePublic } from "./data.ts";
 

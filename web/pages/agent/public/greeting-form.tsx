@@ -1,12 +1,12 @@
 // What visitors read before they write.
 
-import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { TextAreaField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { TextAreaField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { type PublicSettings, useChangePublic } from "./data.ts";
 

@@ -2,17 +2,17 @@
 
 import { ExternalLink } from "lucide-react";
 import { Link } from "wouter";
-import { rich, t } from "../../../app/language.ts";
-import { CopyValue } from "../../../parts/copy-value.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { Switch } from "../../../parts/field.tsx";
+import { Switch } from "../../../parts/forms/field.tsx";
+import { useTyped } from "../../../parts/forms/use-typed.ts";
 import { OutsideButton } from "../../../parts/outside-link.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { QrCode } from "../../../parts/qr-code.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Notice } from "../../../parts/status.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
-import { useTyped } from "../../../parts/use-typed.ts";
+import { CopyValue } from "../../../parts/values/copy-value.tsx";
+import { QrCode } from "../../../parts/values/qr-code.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { rich, t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { type PublicSettings, useChangePublic, usePublicSettings } from "./data.ts";
 import { EmbedSection } from "./embed-section.tsx";

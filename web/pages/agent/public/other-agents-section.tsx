@@ -1,8 +1,8 @@
 // How agents of other hosts reach this one: its address and its card of the A2A protocol.
 
-import { t } from "../../../app/language.ts";
-import { CopyValue } from "../../../parts/copy-value.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { CopyValue } from "../../../parts/values/copy-value.tsx";
+import { t } from "../../../viewer/language.ts";
 import type { PublicSettings } from "./data.ts";
 
 /** Below the public address (A2A 1.0, section 8.2). */

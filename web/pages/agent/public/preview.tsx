@@ -1,7 +1,7 @@
 // Draws what visitors will see, with the greeting as it is being typed. The page itself is not framed here: it could
 // spend the budget, and would not know the new greeting yet.
 
-import { t } from "../../../app/language.ts";
+import { t } from "../../../viewer/language.ts";
 
 interface Props {
   name: string;

@@ -1,8 +1,8 @@
 // Schedules, their runs and the places for their answers, as the API has them.
 
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
-import { useLive } from "../../../app/events.ts";
+import { api, path } from "../../../api/api.ts";
+import { useLive } from "../../../api/events.ts";
 
 export type RunStatus = "running" | "done" | "failed" | "cancelled" | "skipped";
 export type Deliver = { platform: string; peer: string } | { webhook: true } | null;

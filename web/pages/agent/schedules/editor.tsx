@@ -2,13 +2,13 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useId, useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { type Text, t, text } from "../../../app/language.ts";
-import { randomKey } from "../../../app/random-key.ts";
-import { SelectField, TextAreaField, TextField } from "../../../parts/field.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
-import { platformName } from "../../../parts/platform.tsx";
+import { api, path } from "../../../api/api.ts";
+import { ApiError } from "../../../api/errors.ts";
+import { randomKey } from "../../../api/random-key.ts";
+import { SelectField, TextAreaField, TextField } from "../../../parts/forms/field.tsx";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
+import { platformName } from "../../../parts/values/platform.tsx";
+import { type Text, t, text } from "../../../viewer/language.ts";
 import { type Conversation, useConversations } from "../conversations.ts";
 import { type Deliver, type Missed, type Schedule, usePreview } from "./data.ts";
 import { Preview } from "./preview.tsx";

@@ -2,17 +2,17 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { useParameter } from "../../../app/address.ts";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
-import { lazyDialog } from "../../../app/lazy.tsx";
-import { randomKey } from "../../../app/random-key.ts";
+import { api, path } from "../../../api/api.ts";
+import { randomKey } from "../../../api/random-key.ts";
 import { Button } from "../../../parts/button.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { lazyDialog } from "../../../parts/lazy.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { showError, showToast, withUndo } from "../../../parts/toast.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { useConversationNames } from "../conversations.ts";
 import { type Schedule, schedulesKey, useSchedules } from "./data.ts";

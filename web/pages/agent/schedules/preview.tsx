@@ -1,8 +1,8 @@
 // The next five runs of what is being chosen, in the viewer's zone and that of the schedule.
 
-import { ApiError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
+import { ApiError } from "../../../api/errors.ts";
 import { Skeleton } from "../../../parts/skeleton.tsx";
+import { t } from "../../../viewer/language.ts";
 import type { usePreview } from "./data.ts";
 import { formatRun, OWN_ZONE } from "./timing.ts";
 

@@ -1,7 +1,7 @@
 // The choice of times: a rhythm, and the fields that it needs.
 
-import { type Text, t, text } from "../../../app/language.ts";
-import { Field, SelectField, TextField } from "../../../parts/field.tsx";
+import { Field, SelectField, TextField } from "../../../parts/forms/field.tsx";
+import { type Text, t, text } from "../../../viewer/language.ts";
 import { dayName, type Rhythm, type Timing } from "./timing.ts";
 
 const RHYTHMS: readonly { value: Rhythm; label: Text }[] = [

@@ -1,12 +1,12 @@
 // The history of a schedule: each run with its outcome, and the way to its conversation.
 
 import { Link } from "wouter";
-import { t, tn } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Status } from "../../../parts/status.tsx";
-import { When } from "../../../parts/when.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { t, tn } from "../../../viewer/language.ts";
 import { type Run, type Schedule, useRuns } from "./data.ts";
 import { STATUSES } from "./statuses.ts";
 

@@ -1,12 +1,12 @@
 // One schedule: when it runs in words, its next run, how the last one ended, and what can be done with it.
 
 import { ChevronDown, Pencil, Play, ShieldAlert, Trash2 } from "lucide-react";
-import { said, t, tn } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
-import { Switch } from "../../../parts/field.tsx";
+import { Switch } from "../../../parts/forms/field.tsx";
 import { IconButton } from "../../../parts/icon-button.tsx";
-import { Badge, Notice, Status } from "../../../parts/status.tsx";
-import { When } from "../../../parts/when.tsx";
+import { Badge, Notice, Status } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { said, t, tn } from "../../../viewer/language.ts";
 import type { Schedule } from "./data.ts";
 import { Runs } from "./runs.tsx";
 import { STATUSES } from "./statuses.ts";

@@ -1,7 +1,7 @@
 // How a run of a schedule ended, in a word and a tone.
 
-import { type Text, text } from "../../../app/language.ts";
-import type { Tone } from "../../../parts/status.tsx";
+import type { Tone } from "../../../parts/values/status.tsx";
+import { type Text, text } from "../../../viewer/language.ts";
 import type { RunStatus } from "./data.ts";
 
 export const STATUSES: Readonly<Record<RunStatus, { label: Text; tone: Tone }>> = {

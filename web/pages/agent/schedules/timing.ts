@@ -1,7 +1,7 @@
 // The times of a schedule as people choose them, as cron expressions, and in words of the viewer's language.
 
-import { formatTime, language, t, timeLocale } from "../../../app/language.ts";
-import { viewerZone } from "../../../app/time-zone.ts";
+import { formatTime, language, t, timeLocale } from "../../../viewer/language.ts";
+import { viewerZone } from "../../../viewer/time-zone.ts";
 
 export type Rhythm = "minutes" | "hours" | "daily" | "weekdays" | "weekly" | "monthly" | "once" | "cron";
 

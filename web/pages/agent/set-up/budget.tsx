@@ -1,8 +1,8 @@
 // What an agent may cost in a day and a month, and what of it is spent.
 
-import { formatTime, formatUsd, t } from "../../../app/language.ts";
-import { Meter } from "../../../parts/meter.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Meter } from "../../../parts/charts/meter.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { formatTime, formatUsd, t } from "../../../viewer/language.ts";
 import { type BudgetStatus, useAgentUsage } from "../usage.ts";
 import type { FieldProps } from "./field-props.ts";
 import { membersOf, withMember } from "./members.ts";

@@ -1,13 +1,13 @@
 // Whether answers to the very same conversation are reused; a change counts at once.
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { messageOf } from "../../../parts/error-note.tsx";
-import { Switch } from "../../../parts/field.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Switch } from "../../../parts/forms/field.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { showError } from "../../../parts/toast.tsx";
+import { t } from "../../../viewer/language.ts";
 
 interface CacheSettings {
   enabled: boolean;

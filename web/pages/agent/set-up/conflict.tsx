@@ -1,7 +1,7 @@
 // Somebody else has saved while changes were made here: shows both, and lets the person choose, or keeps both.
 
-import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
+import { t } from "../../../viewer/language.ts";
 import { ChangesView } from "../config/changes-view.tsx";
 import type { DraftState, SetUp, Stored } from "./draft.ts";
 

@@ -1,16 +1,16 @@
 // The set-up of an agent: instructions, model, style, budget; or the whole configuration as JSON.
 
 import { useEffect, useEffectEvent, useState } from "react";
-import { useNavigate, useParameter } from "../../../app/address.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
-import { Choice } from "../../../parts/choice.tsx";
+import { ApiError } from "../../../api/errors.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Choice } from "../../../parts/forms/choice.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Notice } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { useNavigate, useParameter } from "../../../viewer/address.ts";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { useCurrentConfig } from "../config/config-data.ts";
 import { keyWords } from "../config/key-words.ts";
@@ -19,7 +19,7 @@ import { Cache } from "./cache.tsx";
 import { Conflict } from "./conflict.tsx";
 import { type SetUp, type Stored, useDraft } from "./draft.ts";
 import { Instructions } from "./instructions.tsx";
-import { JsonView } from "./json-view.tsx";
+import { JsonView } from "./json/json-view.tsx";
 import { ModelSection } from "./model-section.tsx";
 import { Pictures } from "./pictures.tsx";
 import { isConflict, useSave } from "./save.ts";

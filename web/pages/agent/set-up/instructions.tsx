@@ -1,9 +1,9 @@
 // The editor of an agent's instructions.
 
-import { formatNumber, t } from "../../../app/language.ts";
-import { TextAreaField } from "../../../parts/field.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { Notice } from "../../../parts/status.tsx";
+import { TextAreaField } from "../../../parts/forms/field.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { formatNumber, t } from "../../../viewer/language.ts";
 import type { FieldProps } from "./field-props.ts";
 
 const CHARACTERS_PER_TOKEN = 4;

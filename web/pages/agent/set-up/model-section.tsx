@@ -1,8 +1,8 @@
 // The model that answers for an agent.
 
-import { t } from "../../../app/language.ts";
-import { ModelChoice } from "../../../parts/model-choice.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { ModelChoice } from "../../../parts/agents/model-choice.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { t } from "../../../viewer/language.ts";
 import { withKey } from "../config/config-changes.ts";
 import type { SetUp } from "./draft.ts";
 

@@ -1,8 +1,8 @@
 // The model by which an agent makes pictures.
 
-import { t } from "../../../app/language.ts";
-import { TextField } from "../../../parts/field.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { t } from "../../../viewer/language.ts";
 import type { FieldProps } from "./field-props.ts";
 import { membersOf, textOf, withMember } from "./members.ts";
 

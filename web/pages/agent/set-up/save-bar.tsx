@@ -1,8 +1,8 @@
 // Says that there are unsaved changes, and saves or discards them; also by Ctrl+S.
 
 import { useEffect, useEffectEvent } from "react";
-import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
+import { t } from "../../../viewer/language.ts";
 
 interface Props {
   isDirty: boolean;

@@ -1,11 +1,11 @@
 // Saves a set-up, but only over the version that it was made from.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { OVERVIEW_KEY } from "../../../app/agents.ts";
-import { api, path } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { said, t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
+import { ApiError } from "../../../api/errors.ts";
+import { OVERVIEW_KEY } from "../../../data/agents.ts";
 import { showToast } from "../../../parts/toast.tsx";
+import { said, t } from "../../../viewer/language.ts";
 import { type Agent, agentKey } from "../agent.tsx";
 import { isEqual } from "../config/config-changes.ts";
 import { type CurrentConfig, currentKey, versionsKey } from "../config/config-data.ts";

@@ -1,11 +1,11 @@
 // How an agent writes: how freely, how long, and in which time zone it lives.
 
 import { useId } from "react";
-import { formatNumber, t } from "../../../app/language.ts";
-import { viewerZone } from "../../../app/time-zone.ts";
 import { Button } from "../../../parts/button.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { formatNumber, t } from "../../../viewer/language.ts";
+import { viewerZone } from "../../../viewer/time-zone.ts";
 import type { FieldProps } from "./field-props.ts";
 
 const MAX_TEMPERATURE = 2;

@@ -1,8 +1,8 @@
 // How an agent hears and speaks: when, by which models, in which language and with which voice.
 
-import { type Text, t, text } from "../../../app/language.ts";
-import { SelectField, TextField } from "../../../parts/field.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { SelectField, TextField } from "../../../parts/forms/field.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { type Text, t, text } from "../../../viewer/language.ts";
 import type { FieldProps } from "./field-props.ts";
 import { type Members, membersOf, textOf, withMember } from "./members.ts";
 

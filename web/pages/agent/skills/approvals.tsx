@@ -3,16 +3,16 @@
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
-import { rich, t } from "../../../app/language.ts";
-import { toolLabel } from "../../../app/tools.ts";
-import { Choice } from "../../../parts/choice.tsx";
+import { toolLabel } from "../../../data/tools.ts";
+import { ToolName } from "../../../parts/agents/tool-name.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { SelectField } from "../../../parts/field.tsx";
+import { Choice } from "../../../parts/forms/choice.tsx";
+import { SelectField } from "../../../parts/forms/field.tsx";
 import { IconButton } from "../../../parts/icon-button.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Notice } from "../../../parts/status.tsx";
-import { ToolName } from "../../../parts/tool-name.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { rich, t } from "../../../viewer/language.ts";
 import { useConfiguration, withKey } from "../config/configuration.ts";
 import { type Approval, CLASSES, type Skill } from "./words.ts";
 

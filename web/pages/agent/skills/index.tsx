@@ -1,13 +1,13 @@
 // What an agent can do: its skills, what it may do without asking, and its keys.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { ButtonLink } from "../../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { Approvals } from "./approvals.tsx";
 import { McpServers } from "./mcp/index.tsx";

@@ -2,16 +2,16 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Status } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { t } from "../../../viewer/language.ts";
 
 export interface Credential {
   key: string;

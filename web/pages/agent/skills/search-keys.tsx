@@ -1,11 +1,11 @@
 // How an agent searches the web: whose access it uses, its own keys, and the searches of today.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
-import { type Text, t, text } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
+import { type Text, t, text } from "../../../viewer/language.ts";
 import { ProviderKey } from "./provider-keys.tsx";
 
 interface SearchState {

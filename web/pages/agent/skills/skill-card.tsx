@@ -2,11 +2,11 @@
 
 import { Link } from "wouter";
 import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
-import { rich, t } from "../../../app/language.ts";
-import { toolAbout } from "../../../app/tools.ts";
-import { Switch } from "../../../parts/field.tsx";
-import { Badge } from "../../../parts/status.tsx";
-import { ToolName } from "../../../parts/tool-name.tsx";
+import { toolAbout } from "../../../data/tools.ts";
+import { ToolName } from "../../../parts/agents/tool-name.tsx";
+import { Switch } from "../../../parts/forms/field.tsx";
+import { Badge } from "../../../parts/values/status.tsx";
+import { rich, t } from "../../../viewer/language.ts";
 import { classWords, type Skill, skillWords } from "./words.ts";
 
 interface Props {

@@ -23,8 +23,8 @@ import {
   Wallet,
 } from "lucide-react";
 import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
-import { type Text, t, text } from "../../../app/language.ts";
-import type { Tone } from "../../../parts/status.tsx";
+import type { Tone } from "../../../parts/values/status.tsx";
+import { type Text, t, text } from "../../../viewer/language.ts";
 
 export type ToolClass = "read" | "write" | "spend" | "outside";
 export type Approval = "allow" | "ask" | "deny";

@@ -1,6 +1,6 @@
 // The live stream of an agent, as the API has it.
 
-import { path } from "../../../app/api.ts";
+import { path } from "../../../api/api.ts";
 
 /** `GET /api/agents/:id/stream`. */
 export interface Stream {

@@ -2,14 +2,14 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../../app/api.ts";
-import { rich, t } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
-import { CopyValue } from "../../../parts/copy-value.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { SecretValue } from "../../../parts/secret-value.tsx";
+import { FormDialog } from "../../../parts/forms/form-dialog.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { CopyValue } from "../../../parts/values/copy-value.tsx";
+import { SecretValue } from "../../../parts/values/secret-value.tsx";
+import { rich, t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { type Stream, streamKeyOf, streamPath } from "./data.ts";
 

@@ -2,19 +2,19 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
-import { api } from "../../../app/api.ts";
-import { useLive } from "../../../app/events.ts";
-import { formatNumber, rich, t } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
+import { useLive } from "../../../api/events.ts";
 import { Button } from "../../../parts/button.tsx";
-import { CopyValue } from "../../../parts/copy-value.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { OutsideButton } from "../../../parts/outside-link.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Status } from "../../../parts/status.tsx";
 import { showError, withUndo } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { CopyValue } from "../../../parts/values/copy-value.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { formatNumber, rich, t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { type Stream, streamKeyOf, streamPath } from "./data.ts";
 import { EncoderSection } from "./encoder-section.tsx";

@@ -1,11 +1,11 @@
 // The proof by this device or a security key.
 
 import { Fingerprint } from "lucide-react";
-import { ApiError, UnreachableError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
+import { ApiError, UnreachableError } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Notice } from "../../../parts/status.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { t } from "../../../viewer/language.ts";
 import { answerChallenge, hasAuthenticators } from "./authenticator.ts";
 import { requestChallenge, useVerify } from "./use-verify.ts";
 

@@ -1,13 +1,13 @@
 // Proofs of who stands behind an agent.
 
 import { useQuery } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
-import { useBrowserWallets } from "../../../app/browser-wallets.ts";
-import { useLive } from "../../../app/events.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
+import { useLive } from "../../../api/events.ts";
+import { useBrowserWallets } from "../../../data/browser-wallets.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
+import { t } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 import { DeviceProof } from "./device-proof.tsx";
 import { RecordSection, recordKey, type VerificationRecord } from "./record.tsx";

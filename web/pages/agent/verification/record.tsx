@@ -1,14 +1,14 @@
 // What is proven about an agent now, and a way to take it back.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
-import { CopyButton } from "../../../parts/copy-button.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { Status } from "../../../parts/status.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { withUndo } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { CopyButton } from "../../../parts/values/copy-button.tsx";
+import { Status } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { t } from "../../../viewer/language.ts";
 import { agentKey } from "../agent.tsx";
 import { isWay, WAYS } from "./ways.ts";
 

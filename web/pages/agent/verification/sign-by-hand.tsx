@@ -2,13 +2,13 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
-import { CodeBlock } from "../../../parts/code-block.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { When } from "../../../parts/when.tsx";
+import { CodeBlock } from "../../../parts/text/code-block.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { t } from "../../../viewer/language.ts";
 import { type Proof, requestChallenge } from "./use-verify.ts";
 import type { Way } from "./ways.ts";
 

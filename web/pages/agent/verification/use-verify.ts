@@ -1,9 +1,9 @@
 // Requests a challenge, lets the person answer it, and sends the proof.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { api, path } from "../../../api/api.ts";
 import { showToast } from "../../../parts/toast.tsx";
+import { t } from "../../../viewer/language.ts";
 import { agentKey } from "../agent.tsx";
 import type { Way } from "./ways.ts";
 

@@ -2,14 +2,20 @@
 
 import { PenLine, Wallet } from "lucide-react";
 import { useId, useState } from "react";
-import { addressOf, type BrowserWallet, isRefusal, signText, useBrowserWallets } from "../../../app/browser-wallets.ts";
-import { ApiError, issueAt, UnreachableError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
+import { ApiError, issueAt, UnreachableError } from "../../../api/errors.ts";
+import {
+  addressOf,
+  type BrowserWallet,
+  isRefusal,
+  signText,
+  useBrowserWallets,
+} from "../../../data/browser-wallets.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Notice } from "../../../parts/status.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { t } from "../../../viewer/language.ts";
 import { SignByHand } from "./sign-by-hand.tsx";
 import { type Proof, requestChallenge, useVerify } from "./use-verify.ts";
 import type { Way } from "./ways.ts";

@@ -1,6 +1,6 @@
 // The four ways to prove who stands behind an agent.
 
-import { type Text, text } from "../../../app/language.ts";
+import { type Text, text } from "../../../viewer/language.ts";
 
 export const WAY_IDS = ["webauthn", "exchange", "name_service", "attestation"] as const;
 export type Way = (typeof WAY_IDS)[number];

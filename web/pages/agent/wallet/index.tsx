@@ -1,8 +1,8 @@
 // The agent's part of the account's wallet. It is made of the wallet's own parts, which are loaded with it.
 
-import { loadTexts } from "../../../app/language.ts";
-import { lazyPart } from "../../../app/lazy.tsx";
+import { lazyPart } from "../../../parts/lazy.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
+import { loadTexts } from "../../../viewer/language.ts";
 import { useAgent } from "../agent.tsx";
 
 const AgentWallet = lazyPart(

@@ -2,15 +2,15 @@
 
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../../app/api.ts";
-import { formatNumber, formatUsd, type Text, t, text, tn } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { SearchField } from "../../../parts/search-field.tsx";
+import { SearchField } from "../../../parts/forms/search-field.tsx";
+import { EmptyState } from "../../../parts/page/empty-state.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
+import { formatNumber, formatUsd, type Text, t, text, tn } from "../../../viewer/language.ts";
 import type { ChosenModel, Provider } from "../providers.ts";
 
 interface Offered {

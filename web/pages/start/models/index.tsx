@@ -1,13 +1,13 @@
 // Which models answer, and with whose keys: for admins.
 
 import { useState } from "react";
-import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Page, Section } from "../../../parts/page.tsx";
+import { Page, Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Notice } from "../../../parts/status.tsx";
+import { Notice } from "../../../parts/values/status.tsx";
+import { t } from "../../../viewer/language.ts";
 import { KeyForm } from "../key-form.tsx";
 import { type ProviderList, useProviders, useProvidersChanged } from "../providers.ts";
 import { DefaultModels } from "./default-models.tsx";

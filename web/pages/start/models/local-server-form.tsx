@@ -1,12 +1,12 @@
 // Takes the address of a model server of one's own, tries it, and stores it if it answers.
 
 import { useState } from "react";
-import { ApiError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
+import { ApiError } from "../../../api/errors.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { t } from "../../../viewer/language.ts";
 import { Answer } from "../answer.tsx";
 import { type Provider, saveProvider, type TryResult, tryProvider } from "../providers.ts";
 

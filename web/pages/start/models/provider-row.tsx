@@ -1,11 +1,11 @@
 // One provider: whether it works, where its key comes from, and what can be done.
 
-import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Status, type Tone } from "../../../parts/status.tsx";
 import { withUndo } from "../../../parts/toast.tsx";
-import { When } from "../../../parts/when.tsx";
+import { Status, type Tone } from "../../../parts/values/status.tsx";
+import { When } from "../../../parts/values/when.tsx";
+import { t } from "../../../viewer/language.ts";
 import { Answer } from "../answer.tsx";
 import { forgetProvider, type Provider } from "../providers.ts";
 import { useTry } from "../use-try.ts";

@@ -2,19 +2,19 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api, path } from "../../../app/api.ts";
-import { useLive } from "../../../app/events.ts";
-import { loadTexts, rich, t } from "../../../app/language.ts";
-import { lazyPart } from "../../../app/lazy.tsx";
-import { useOwnerLink } from "../../../app/owner-link.ts";
+import { api, path } from "../../../api/api.ts";
+import { useLive } from "../../../api/events.ts";
+import { useOwnerLink } from "../../../data/owner-link.ts";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
+import { lazyPart } from "../../../parts/lazy.tsx";
 import { OutsideLink } from "../../../parts/outside-link.tsx";
-import { Section } from "../../../parts/page.tsx";
-import { QrCode } from "../../../parts/qr-code.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Notice, Status } from "../../../parts/status.tsx";
 import { showError } from "../../../parts/toast.tsx";
+import { QrCode } from "../../../parts/values/qr-code.tsx";
+import { Notice, Status } from "../../../parts/values/status.tsx";
+import { loadTexts, rich, t } from "../../../viewer/language.ts";
 import { StepPage } from "./frame.tsx";
 
 interface Connected {

@@ -2,10 +2,10 @@
 
 import { BookOpen, Coins, type LucideIcon, MessageSquare, Settings2, Share2, Users } from "lucide-react";
 import { Link } from "wouter";
-import { type Text, t, text } from "../../../app/language.ts";
-import { useUser } from "../../../app/session.tsx";
 import { ButtonLink } from "../../../parts/button.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page/page.tsx";
+import { useUser } from "../../../session/session.tsx";
+import { type Text, t, text } from "../../../viewer/language.ts";
 import { StepPage } from "./frame.tsx";
 import type { Setup, Step } from "./setup.ts";
 

@@ -3,10 +3,10 @@
 import { Check, Minus } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { rich, t } from "../../../app/language.ts";
-import { useUser } from "../../../app/session.tsx";
-import { AsCodeButton } from "../../../parts/as-code-button.tsx";
-import { useTitle } from "../../../parts/page.tsx";
+import { AsCodeButton } from "../../../parts/page/as-code-button.tsx";
+import { useTitle } from "../../../parts/page/page.tsx";
+import { useUser } from "../../../session/session.tsx";
+import { rich, t } from "../../../viewer/language.ts";
 import { Harbour } from "./harbour.tsx";
 import type { Step, StepStatus } from "./setup.ts";
 

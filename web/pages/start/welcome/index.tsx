@@ -1,9 +1,9 @@
 // The first run: a model, an agent, a talk, a channel. Each step can be left out, and taken up again later.
 
-import { t } from "../../../app/language.ts";
 import { ButtonLink } from "../../../parts/button.tsx";
 import { ErrorPage } from "../../../parts/error-note.tsx";
 import { PageSkeleton } from "../../../parts/skeleton.tsx";
+import { t } from "../../../viewer/language.ts";
 import { AgentStep } from "./agent-step.tsx";
 import { ChannelStep } from "./channel-step.tsx";
 import { Done } from "./done.tsx";

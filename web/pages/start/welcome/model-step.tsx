@@ -1,12 +1,12 @@
 // The first step of admins: what answers. A found Ollama, a key that is tried at once, or the demo for now.
 
 import { useState } from "react";
-import { rich, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Section } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Badge, Notice } from "../../../parts/status.tsx";
+import { Badge, Notice } from "../../../parts/values/status.tsx";
+import { rich, t } from "../../../viewer/language.ts";
 import { Answer } from "../answer.tsx";
 import { KeyForm } from "../key-form.tsx";
 import { type Provider, type ProviderList, saveProvider, useProviders, useProvidersChanged } from "../providers.ts";

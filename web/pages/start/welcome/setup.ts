@@ -3,12 +3,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { useLocation } from "wouter";
-import { useParameter } from "../../../app/address.ts";
-import { api } from "../../../app/api.ts";
-import { useLive } from "../../../app/events.ts";
-import { type Text, text } from "../../../app/language.ts";
+import { api } from "../../../api/api.ts";
+import { useLive } from "../../../api/events.ts";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { showError } from "../../../parts/toast.tsx";
+import { useParameter } from "../../../viewer/address.ts";
+import { type Text, text } from "../../../viewer/language.ts";
 
 export type StepId = "model" | "agent" | "talk" | "channel";
 export type StepStatus = "done" | "skipped" | "open";

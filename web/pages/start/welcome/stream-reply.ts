@@ -1,8 +1,8 @@
 // Sends a message to an agent and follows its reply as it is written.
 
-import { send } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
+import { send } from "../../../api/api.ts";
+import { ApiError } from "../../../api/errors.ts";
+import { t } from "../../../viewer/language.ts";
 
 interface Watch {
   onText: (more: string) => void;

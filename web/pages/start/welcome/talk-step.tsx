@@ -2,12 +2,12 @@
 
 import { ArrowUp, Wrench } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { type Text, t, text } from "../../../app/language.ts";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
-import { Markdown } from "../../../parts/markdown.tsx";
+import { TextField } from "../../../parts/forms/field.tsx";
+import { Form } from "../../../parts/forms/form.tsx";
+import { Markdown } from "../../../parts/text/markdown.tsx";
+import { type Text, t, text } from "../../../viewer/language.ts";
 import { StepPage } from "./frame.tsx";
 import { streamReply } from "./stream-reply.ts";
 

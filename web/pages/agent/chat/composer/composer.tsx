@@ -2,10 +2,10 @@
 
 import { ArrowUp, LoaderCircle, Mic, Paperclip, Square, X } from "lucide-react";
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { formatBytes, t } from "../../../../app/language.ts";
-import { Form } from "../../../../parts/form.tsx";
+import { Form } from "../../../../parts/forms/form.tsx";
+import { useFileDrop } from "../../../../parts/forms/use-file-drop.ts";
 import { IconButton } from "../../../../parts/icon-button.tsx";
-import { useFileDrop } from "../../../../parts/use-file-drop.ts";
+import { formatBytes, t } from "../../../../viewer/language.ts";
 import { Column } from "../messages/message.tsx";
 import type { Outgoing } from "../sending.ts";
 import { type ChosenFile, useFiles } from "./files.ts";

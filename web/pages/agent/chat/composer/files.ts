@@ -1,11 +1,11 @@
 // Uploads the files of a message that is being written, and keeps what has arrived.
 
 import { useState } from "react";
-import { api, path } from "../../../../app/api.ts";
-import { t } from "../../../../app/language.ts";
-import { randomKey } from "../../../../app/random-key.ts";
+import { api, path } from "../../../../api/api.ts";
+import { randomKey } from "../../../../api/random-key.ts";
 import { messageOf } from "../../../../parts/error-note.tsx";
 import { showError } from "../../../../parts/toast.tsx";
+import { t } from "../../../../viewer/language.ts";
 import type { Attached } from "../chat-data.ts";
 
 /** A file that is on its way, or has arrived. */

@@ -2,8 +2,8 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
-import { api, path } from "../../../../app/api.ts";
-import { t } from "../../../../app/language.ts";
+import { api, path } from "../../../../api/api.ts";
+import { t } from "../../../../viewer/language.ts";
 
 export interface SlashCommand {
   /** Without the slash. */

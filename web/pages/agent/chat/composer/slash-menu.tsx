@@ -1,7 +1,7 @@
 // The list above the field while a message begins with "/". The field keeps the focus; arrows move, Enter or Tab takes one.
 
 import { type KeyboardEvent, useId, useState } from "react";
-import { t } from "../../../../app/language.ts";
+import { t } from "../../../../viewer/language.ts";
 import { type SlashCommand, useSlashCommands } from "./slash-commands.ts";
 
 /** @param onTake gets the text with the command that was chosen */

@@ -2,10 +2,10 @@
 
 import { Check, Mic, X } from "lucide-react";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { t } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { IconButton } from "../../../../parts/icon-button.tsx";
 import { showError } from "../../../../parts/toast.tsx";
+import { t } from "../../../../viewer/language.ts";
 import { type Recording, startRecording } from "./voice.ts";
 
 /** Seconds; longer recordings are better sent as a file. */

@@ -3,14 +3,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ShieldAlert } from "lucide-react";
 import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
-import { api, path } from "../../../../app/api.ts";
-import { WARNINGS } from "../../../../app/approval.ts";
-import { saidCall, t, text } from "../../../../app/language.ts";
-import { toolLabel } from "../../../../app/tools.ts";
+import { api, path } from "../../../../api/api.ts";
+import { WARNINGS } from "../../../../data/approval.ts";
+import { toolLabel } from "../../../../data/tools.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
-import { Status } from "../../../../parts/status.tsx";
 import { showError } from "../../../../parts/toast.tsx";
+import { Status } from "../../../../parts/values/status.tsx";
+import { saidCall, t, text } from "../../../../viewer/language.ts";
 import { type Approval, approvalsKey } from "../chat-data.ts";
 import { Detail } from "./steps.tsx";
 

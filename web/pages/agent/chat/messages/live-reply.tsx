@@ -2,9 +2,9 @@
 
 import { LoaderCircle } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
-import { t } from "../../../../app/language.ts";
-import { CopyButton } from "../../../../parts/copy-button.tsx";
-import { Markdown } from "../../../../parts/markdown.tsx";
+import { Markdown } from "../../../../parts/text/markdown.tsx";
+import { CopyButton } from "../../../../parts/values/copy-button.tsx";
+import { t } from "../../../../viewer/language.ts";
 import type { LiveTurn } from "../live-turn.ts";
 import { Attachments, Column, ReplyHead, reasonOf } from "./message.tsx";
 import { Steps } from "./steps.tsx";

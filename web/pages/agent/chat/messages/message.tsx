@@ -2,7 +2,13 @@
 
 import { Bell, Paperclip, Pencil, RotateCcw } from "lucide-react";
 import { memo, type ReactNode, useState } from "react";
-import { path } from "../../../../app/api.ts";
+import { path } from "../../../../api/api.ts";
+import { Button } from "../../../../parts/button.tsx";
+import { IconButton } from "../../../../parts/icon-button.tsx";
+import { FileLink } from "../../../../parts/outside-link.tsx";
+import { Markdown } from "../../../../parts/text/markdown.tsx";
+import { CopyButton } from "../../../../parts/values/copy-button.tsx";
+import { Status } from "../../../../parts/values/status.tsx";
 import {
   formatBytes,
   formatDuration,
@@ -14,13 +20,7 @@ import {
   t,
   text,
   tn,
-} from "../../../../app/language.ts";
-import { Button } from "../../../../parts/button.tsx";
-import { CopyButton } from "../../../../parts/copy-button.tsx";
-import { IconButton } from "../../../../parts/icon-button.tsx";
-import { Markdown } from "../../../../parts/markdown.tsx";
-import { FileLink } from "../../../../parts/outside-link.tsx";
-import { Status } from "../../../../parts/status.tsx";
+} from "../../../../viewer/language.ts";
 import type { Attached, MessageView } from "../chat-data.ts";
 import { Steps, toShown } from "./steps.tsx";
 

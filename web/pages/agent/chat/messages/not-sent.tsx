@@ -1,9 +1,9 @@
 // A message that is on its way, or why it is not.
 
 import { CloudOff, RotateCcw, X } from "lucide-react";
-import { t } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { IconButton } from "../../../../parts/icon-button.tsx";
+import { t } from "../../../../viewer/language.ts";
 import type { Unsent } from "../sending.ts";
 import { PersonMessage } from "./message.tsx";
 

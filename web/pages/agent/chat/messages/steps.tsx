@@ -1,10 +1,10 @@
 // The tools that a reply has used: one line that unfolds into each call with its input and result.
 
 import { Check, ChevronRight, LoaderCircle, X } from "lucide-react";
-import { formatDuration, t, tn } from "../../../../app/language.ts";
-import { toolLabel } from "../../../../app/tools.ts";
-import { CodeBlock } from "../../../../parts/code-block.tsx";
-import { ToolName } from "../../../../parts/tool-name.tsx";
+import { toolLabel } from "../../../../data/tools.ts";
+import { ToolName } from "../../../../parts/agents/tool-name.tsx";
+import { CodeBlock } from "../../../../parts/text/code-block.tsx";
+import { formatDuration, t, tn } from "../../../../viewer/language.ts";
 import type { StepView } from "../chat-data.ts";
 import type { LiveStep } from "../live-turn.ts";
 

@@ -2,13 +2,13 @@
 
 import { useQuery } from "@tanstack/react-query";
 import type { turnWithSteps } from "../../../../../plugins/runtime/conversations/model.ts";
-import { api, path } from "../../../../app/api.ts";
-import { formatDuration, formatNumber, formatTime, formatUsd, t, tn } from "../../../../app/language.ts";
+import { api, path } from "../../../../api/api.ts";
+import { ToolName } from "../../../../parts/agents/tool-name.tsx";
 import { Dialog } from "../../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../../parts/error-note.tsx";
-import { Figure } from "../../../../parts/page.tsx";
+import { Figure } from "../../../../parts/page/page.tsx";
 import { Skeleton } from "../../../../parts/skeleton.tsx";
-import { ToolName } from "../../../../parts/tool-name.tsx";
+import { formatDuration, formatNumber, formatTime, formatUsd, t, tn } from "../../../../viewer/language.ts";
 import { Detail, InputDetail } from "./steps.tsx";
 
 type Turn = typeof turnWithSteps.static;

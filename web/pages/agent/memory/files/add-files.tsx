@@ -3,14 +3,14 @@
 import { Upload } from "lucide-react";
 import { useRef, useState } from "react";
 import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
-import { api, path } from "../../../../app/api.ts";
-import { t } from "../../../../app/language.ts";
+import { api, path } from "../../../../api/api.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
-import { SelectField, TextField } from "../../../../parts/field.tsx";
-import { Form } from "../../../../parts/form.tsx";
-import { Notice } from "../../../../parts/status.tsx";
-import { useFileDrop } from "../../../../parts/use-file-drop.ts";
+import { SelectField, TextField } from "../../../../parts/forms/field.tsx";
+import { Form } from "../../../../parts/forms/form.tsx";
+import { useFileDrop } from "../../../../parts/forms/use-file-drop.ts";
+import { Notice } from "../../../../parts/values/status.tsx";
+import { t } from "../../../../viewer/language.ts";
 import { REFRESHES, toRefresh } from "./data.ts";
 
 const ACCEPTED =

@@ -1,8 +1,8 @@
 // The files that an agent knows, as the API has them, and the writes that change the list.
 
 import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, path } from "../../../../app/api.ts";
-import { type Text, text } from "../../../../app/language.ts";
+import { api, path } from "../../../../api/api.ts";
+import { type Text, text } from "../../../../viewer/language.ts";
 
 export type Refresh = "hour" | "day" | "week" | null;
 

@@ -3,11 +3,11 @@
 import { FileText, Globe, RotateCw, Trash2 } from "lucide-react";
 import { useId } from "react";
 import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
-import { formatBytes, formatNumber, said, t, tn } from "../../../../app/language.ts";
 import { IconButton } from "../../../../parts/icon-button.tsx";
 import { OutsideLink } from "../../../../parts/outside-link.tsx";
-import { Status } from "../../../../parts/status.tsx";
-import { When } from "../../../../parts/when.tsx";
+import { Status } from "../../../../parts/values/status.tsx";
+import { When } from "../../../../parts/values/when.tsx";
+import { formatBytes, formatNumber, said, t, tn } from "../../../../viewer/language.ts";
 import { isBusy, type KnownFile, PROBLEMS, REFRESHES, type Refresh, toRefresh } from "./data.ts";
 
 interface Props {

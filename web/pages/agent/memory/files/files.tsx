@@ -1,18 +1,18 @@
 // The files that an agent searches: add, watch their reading, try a search, delete.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { useParameter } from "../../../../app/address.ts";
-import { api, path } from "../../../../app/api.ts";
-import { useLive } from "../../../../app/events.ts";
-import { formatBytes, formatNumber, t, text } from "../../../../app/language.ts";
-import { EmptyState } from "../../../../parts/empty-state.tsx";
+import { api, path } from "../../../../api/api.ts";
+import { useLive } from "../../../../api/events.ts";
+import { Meter } from "../../../../parts/charts/meter.tsx";
 import { ErrorNote, messageOf } from "../../../../parts/error-note.tsx";
-import { Meter } from "../../../../parts/meter.tsx";
-import { MoreButton } from "../../../../parts/more-button.tsx";
-import { Section } from "../../../../parts/page.tsx";
-import { SearchField } from "../../../../parts/search-field.tsx";
+import { SearchField } from "../../../../parts/forms/search-field.tsx";
+import { MoreButton } from "../../../../parts/lists/more-button.tsx";
+import { EmptyState } from "../../../../parts/page/empty-state.tsx";
+import { Section } from "../../../../parts/page/page.tsx";
 import { Skeleton } from "../../../../parts/skeleton.tsx";
 import { showError, withUndo } from "../../../../parts/toast.tsx";
+import { useParameter } from "../../../../viewer/address.ts";
+import { formatBytes, formatNumber, t, text } from "../../../../viewer/language.ts";
 import { useAgent } from "../../agent.tsx";
 import { SkillIsOff } from "../skill-is-off.tsx";
 import { AddFiles } from "./add-files.tsx";

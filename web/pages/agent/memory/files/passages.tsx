@@ -1,9 +1,9 @@
 // What a search of the files finds: passages with file, page and heading, as the agent gets them.
 
 import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
-import { t } from "../../../../app/language.ts";
-import { EmptyState } from "../../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../../parts/error-note.tsx";
+import { EmptyState } from "../../../../parts/page/empty-state.tsx";
+import { t } from "../../../../viewer/language.ts";
 import { usePassages } from "./data.ts";
 
 export function Passages({ agentId, query }: { agentId: string; query: string }) {

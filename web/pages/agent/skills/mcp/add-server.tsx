@@ -2,15 +2,15 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError } from "../../../../app/errors.ts";
-import { t } from "../../../../app/language.ts";
+import { ApiError } from "../../../../api/errors.ts";
 import { Button } from "../../../../parts/button.tsx";
-import { Choice } from "../../../../parts/choice.tsx";
 import { Dialog } from "../../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../../parts/error-note.tsx";
-import { SelectField, TextField } from "../../../../parts/field.tsx";
-import { Form } from "../../../../parts/form.tsx";
+import { Choice } from "../../../../parts/forms/choice.tsx";
+import { SelectField, TextField } from "../../../../parts/forms/field.tsx";
+import { Form } from "../../../../parts/forms/form.tsx";
 import { showToast } from "../../../../parts/toast.tsx";
+import { t } from "../../../../viewer/language.ts";
 import type { Servers } from "./data.ts";
 
 const FORM = "add-mcp-server";

@@ -2,8 +2,8 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ServerItem, ToolItem } from "../../../../../plugins/mcp/model.ts";
-import { api, path } from "../../../../app/api.ts";
-import { useLive } from "../../../../app/events.ts";
+import { api, path } from "../../../../api/api.ts";
+import { useLive } from "../../../../api/events.ts";
 import { useConfiguration, withKey } from "../../config/configuration.ts";
 import type { Skill } from "../words.ts";
 

@@ -2,16 +2,16 @@
 
 import { Plus } from "lucide-react";
 import { useEffect, useState } from "react";
-import { useParameter } from "../../../../app/address.ts";
-import { t } from "../../../../app/language.ts";
-import { lazyDialog } from "../../../../app/lazy.tsx";
 import { Button } from "../../../../parts/button.tsx";
-import { EmptyState } from "../../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../../parts/error-note.tsx";
-import { Section } from "../../../../parts/page.tsx";
+import { lazyDialog } from "../../../../parts/lazy.tsx";
+import { EmptyState } from "../../../../parts/page/empty-state.tsx";
+import { Section } from "../../../../parts/page/page.tsx";
 import { Skeleton } from "../../../../parts/skeleton.tsx";
-import { Notice } from "../../../../parts/status.tsx";
 import { showError, showToast, withUndo } from "../../../../parts/toast.tsx";
+import { Notice } from "../../../../parts/values/status.tsx";
+import { useParameter } from "../../../../viewer/address.ts";
+import { t } from "../../../../viewer/language.ts";
 import { useServers } from "./data.ts";
 import { ServerCard } from "./server-card.tsx";
 

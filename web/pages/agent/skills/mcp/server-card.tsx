@@ -3,15 +3,15 @@
 import { useMutation } from "@tanstack/react-query";
 import { LogIn, RefreshCw, Trash2 } from "lucide-react";
 import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
-import { said, t, tn } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
-import { Choice } from "../../../../parts/choice.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
-import { CheckField, Switch } from "../../../../parts/field.tsx";
+import { Choice } from "../../../../parts/forms/choice.tsx";
+import { CheckField, Switch } from "../../../../parts/forms/field.tsx";
 import { IconButton } from "../../../../parts/icon-button.tsx";
 import { safeHref } from "../../../../parts/outside-link.tsx";
-import { Status } from "../../../../parts/status.tsx";
 import { showError, showToast } from "../../../../parts/toast.tsx";
+import { Status } from "../../../../parts/values/status.tsx";
+import { said, t, tn } from "../../../../viewer/language.ts";
 import type { Server, Servers } from "./data.ts";
 import { ServerTools } from "./server-tools.tsx";
 

@@ -2,12 +2,12 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
-import { said, t } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
-import { CheckField } from "../../../../parts/field.tsx";
-import { Badge, Notice } from "../../../../parts/status.tsx";
+import { CheckField } from "../../../../parts/forms/field.tsx";
 import { showError } from "../../../../parts/toast.tsx";
+import { Badge, Notice } from "../../../../parts/values/status.tsx";
+import { said, t } from "../../../../viewer/language.ts";
 import { classWords } from "../words.ts";
 import type { ServerConfig, ServerItem, Servers, ToolItem } from "./data.ts";
 
