@@ -60,11 +60,12 @@ export interface Ran {
   stderr: string;
 }
 
-/** Spares a start the migrations. The code for it is only loaded in a run of all tests, which shares the copy. */
-async function placeDatabase(dataDir: string): Promise<void> {
+/** Spares a start the migrations of all its cells. The code for it is only loaded in a run by `npm test`, which shares the copy. */
+async function placeDatabases(dataDir: string, cells = 1): Promise<void> {
   if (!process.env.BERTH_TEST_TEMPLATES) return;
   const { placeMigratedDatabase } = await import("./migrated.ts");
   await placeMigratedDatabase(dataDir);
+  for (let cell = 1; cell < cells; cell++) await placeMigratedDatabase(join(dataDir, "cells", String(cell)));
 }
 
 /**
@@ -81,7 +82,7 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
   const isShortLived = options.binary === undefined && !options.isAsShipped;
   let env: Record<string, string> = { ...defaults, ...(isShortLived && shortLived), ...options.env };
   const hasOwnPlace = options.binary ?? env.DATABASE_URL ?? env.DATA_DIR;
-  if (temporary && !options.isEmpty && !hasOwnPlace) await placeDatabase(join(dir, "data"));
+  if (temporary && !options.isEmpty && !hasOwnPlace) await placeDatabases(join(dir, "data"), Number(env.CELLS ?? 1));
   const earlier = { stdout: "", stderr: "" };
   let child: Child | undefined;
   let address = { web: "", backend: "" };
