@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { placeMigratedDatabase } from "./migrated.ts";
 import { bun, type Child, launch, run, temporaryDir } from "./process.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -60,10 +61,9 @@ export interface Ran {
   stderr: string;
 }
 
-/** Spares a start the migrations of all its cells. The code for it is only loaded in a run by `npm test`, which shares the copy. */
+/** Spares a start the migrations of all its cells in runs by `npm test`, whose binary has the migrations of the source. */
 async function placeDatabases(dataDir: string, cells = 1): Promise<void> {
   if (!process.env.BERTH_TEST_TEMPLATES) return;
-  const { placeMigratedDatabase } = await import("./migrated.ts");
   await placeMigratedDatabase(dataDir);
   for (let cell = 1; cell < cells; cell++) await placeMigratedDatabase(join(dataDir, "cells", String(cell)));
 }

@@ -4,6 +4,7 @@ import { chmodSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { eventually } from "./eventually.ts";
+import { placeMigratedServer } from "./migrated.ts";
 import { type Child, launch, temporaryDir } from "./process.ts";
 
 export interface Sqld {
@@ -18,16 +19,6 @@ export interface Sqld {
 }
 
 /**
- * Spares a server the migrations, which take it and its client a second together. The code for it is only loaded in a run by
- * `npm test`, which shares the copy.
- */
-async function placeData(dataDir: string): Promise<void> {
-  if (!process.env.BERTH_TEST_TEMPLATES) return;
-  const { placeMigratedServer } = await import("./migrated.ts");
-  await placeMigratedServer(dataDir);
-}
-
-/**
  * Starts sqld on a free port and waits until it answers. Its database has Berth's tables without rows, unless `isEmpty`: then
  * whoever comes first makes them.
  */
@@ -36,7 +27,8 @@ export async function startSqld({ isEmpty = false } = {}): Promise<Sqld> {
   chmodSync(binary, 0o755);
   const dir = temporaryDir("sqld-");
   const dataDir = join(dir.path, "data");
-  if (!isEmpty) await placeData(dataDir);
+  // The migrations take a server and its client most of a second together. Only runs by `npm test` share copies.
+  if (!isEmpty && process.env.BERTH_TEST_TEMPLATES) await placeMigratedServer(dataDir);
   let url = "";
   /** Resolves with undefined if sqld ended, because another process took the port first. */
   const start = async (port: string): Promise<Child | undefined> => {
