@@ -52,6 +52,8 @@ export interface Berth extends AsyncDisposable {
   restart(options?: { keepPorts?: boolean; env?: Record<string, string> }): Promise<void>;
   /** Runs a command (`berth user grant …`) beside the running service, in its folder and environment. */
   command(...args: string[]): Promise<Ran>;
+  /** Sends the running service what a command sends it (`user.grant`), without the process of a command; undefined if none listens. */
+  control(name: string, args: Record<string, string>): Promise<Response | undefined>;
 }
 
 /** The result of a command. */
@@ -155,6 +157,11 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
       await start();
     },
     command: (...args) => runBerth(args, env, dir, options.binary),
+    control(name, args) {
+      const unix = join(resolve(dir, env.DATA_DIR ?? "data"), "berth.sock");
+      const body = JSON.stringify({ name, args: { operator: "tests", ...args } });
+      return fetch("http://localhost/", { unix, method: "POST", body }).catch(() => undefined);
+    },
     async [Symbol.asyncDispose]() {
       await kill();
       temporary?.remove();
