@@ -273,7 +273,7 @@ describe("while no service runs", () => {
   }, 60_000);
 
   test("commands work on a database server", async () => {
-    const sqld = await startSqld();
+    const sqld = await startSqld({ isEmpty: true });
     const dir = temporaryDir();
     try {
       const env = { DATABASE_URL: sqld.url };

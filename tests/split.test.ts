@@ -22,7 +22,7 @@ let ada: Client;
 let agent: AgentItem;
 
 beforeAll(async () => {
-  [sqld, upstream] = await Promise.all([startSqld(), startUpstream()]);
+  [sqld, upstream] = await Promise.all([startSqld({ isEmpty: true }), startUpstream()]);
   const shared = { DATABASE_URL: sqld.url, SECRET_KEY: ROOT_KEY };
   const models = { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" };
   backend = await startBerth({ env: { ...shared, ...models, ROLE: "backend" } });

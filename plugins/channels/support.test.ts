@@ -9,6 +9,7 @@ import { createApp } from "../../src/server/app.ts";
 import { becomeFirstAdmin } from "../../tests/support/account-setup.ts";
 import { createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
+import { placeMigratedDatabase } from "../../tests/support/migrated.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { startTelegram, type TelegramOptions } from "../../tests/support/telegram.ts";
 import { agents } from "../agents/index.ts";
@@ -59,6 +60,7 @@ export async function openChannelsFixture({ env = {}, telegram: options = {} }: 
       BASE_URL: "https://berth.example",
       ...more,
     };
+    await placeMigratedDatabase(dir.path);
     const kernel = await openKernel(loadConfig(settings, { cwd: dir.path }));
     let agentService: ServiceOf<typeof agents> | undefined;
     const window = plugin("window", (host) => {

@@ -1,5 +1,6 @@
 // Tests the plugin host: plugins are built once, on first use, and errors name the plugin.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { placeMigratedDatabase } from "../../tests/support/migrated.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { loadConfig } from "./config/config.ts";
 import { StartError } from "./errors.ts";
@@ -10,6 +11,7 @@ import { createHost } from "./plugin-host.ts";
 const dir = temporaryDir();
 let kernel: RunningKernel;
 beforeAll(async () => {
+  await placeMigratedDatabase(dir.path);
   kernel = await openKernel(loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path }));
 });
 afterAll(async () => {

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { placeMigratedDatabase } from "../../tests/support/migrated.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { loadConfig } from "../kernel/config/config.ts";
 import { openKernel } from "../kernel/kernel.ts";
@@ -34,6 +35,7 @@ function hooksOf(path: string, service: unknown): string[] {
 
 async function registeredHooks(): Promise<string[]> {
   const dir = temporaryDir();
+  await placeMigratedDatabase(dir.path);
   const kernel = await openKernel(loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path }));
   const app = readFileSync(join(import.meta.dir, "app.ts"), "utf8");
   const plugins = [...app.matchAll(/plugins\/([\w-]+)\/index\.ts/g)].map(([, name = ""]) => name);

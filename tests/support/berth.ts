@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { placeMigratedDatabase } from "./migrated.ts";
 import { bun, type Child, launch, run, temporaryDir } from "./process.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -51,6 +52,8 @@ export interface Berth extends AsyncDisposable {
   restart(options?: { keepPorts?: boolean; env?: Record<string, string> }): Promise<void>;
   /** Runs a command (`berth user grant …`) beside the running service, in its folder and environment. */
   command(...args: string[]): Promise<Ran>;
+  /** Sends the running service what a command sends it (`user.grant`), without the process of a command; undefined if none listens. */
+  control(name: string, args: Record<string, string>): Promise<Response | undefined>;
 }
 
 /** The result of a command. */
@@ -60,11 +63,11 @@ export interface Ran {
   stderr: string;
 }
 
-/** Spares a start the migrations. The code for it is only loaded in a run of all tests, which shares the copy. */
-async function placeDatabase(dataDir: string): Promise<void> {
+/** Spares a start the migrations of all its cells in runs by `npm test`, whose binary has the migrations of the source. */
+async function placeDatabases(dataDir: string, cells = 1): Promise<void> {
   if (!process.env.BERTH_TEST_TEMPLATES) return;
-  const { placeMigratedDatabase } = await import("./migrated.ts");
   await placeMigratedDatabase(dataDir);
+  for (let cell = 1; cell < cells; cell++) await placeMigratedDatabase(join(dataDir, "cells", String(cell)));
 }
 
 /**
@@ -81,7 +84,7 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
   const isShortLived = options.binary === undefined && !options.isAsShipped;
   let env: Record<string, string> = { ...defaults, ...(isShortLived && shortLived), ...options.env };
   const hasOwnPlace = options.binary ?? env.DATABASE_URL ?? env.DATA_DIR;
-  if (temporary && !options.isEmpty && !hasOwnPlace) await placeDatabase(join(dir, "data"));
+  if (temporary && !options.isEmpty && !hasOwnPlace) await placeDatabases(join(dir, "data"), Number(env.CELLS ?? 1));
   const earlier = { stdout: "", stderr: "" };
   let child: Child | undefined;
   let address = { web: "", backend: "" };
@@ -154,6 +157,11 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
       await start();
     },
     command: (...args) => runBerth(args, env, dir, options.binary),
+    control(name, args) {
+      const unix = join(resolve(dir, env.DATA_DIR ?? "data"), "berth.sock");
+      const body = JSON.stringify({ name, args: { operator: "tests", ...args } });
+      return fetch("http://localhost/", { unix, method: "POST", body }).catch(() => undefined);
+    },
     async [Symbol.asyncDispose]() {
       await kill();
       temporary?.remove();

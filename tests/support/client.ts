@@ -25,7 +25,11 @@ export interface SendOptions {
 /** The service that a client talks to: an origin, or a running Berth. */
 export type Target =
   | string
-  | { web: string; command?(...args: string[]): Promise<{ exitCode: number; stderr: string }> };
+  | {
+      web: string;
+      command?(...args: string[]): Promise<{ exitCode: number; stderr: string }>;
+      control?(name: string, args: Record<string, string>): Promise<Response | undefined>;
+    };
 
 export interface Client {
   /** The account that `signUp` created. */
@@ -39,7 +43,7 @@ export interface Client {
   /** `signUp()`, then `signIn()`; returns the user's id. */
   join(account?: Partial<Account>): Promise<string>;
   signOut(): Promise<void>;
-  /** Runs `berth user grant EMAIL PLAN` beside the running service; throws unless it ends with 0. */
+  /** Does what `berth user grant EMAIL PLAN` does beside the running service, and runs it if there are further arguments. */
   grant(plan: string, ...args: string[]): Promise<void>;
   get<T = unknown>(path: string, options?: SendOptions): Promise<Answer<T>>;
   post<T = unknown>(path: string, body?: unknown, options?: SendOptions): Promise<Answer<T>>;
@@ -126,7 +130,11 @@ export function createClient(target: Target): Client {
     async grant(plan, ...args) {
       if (typeof target === "string" || !target.command)
         throw new Error("grant() needs a running Berth as its target.");
-      const { exitCode, stderr } = await target.command("user", "grant", account.email, plan, ...args);
+      const { email } = account;
+      const answer = args.length === 0 ? await target.control?.("user.grant", { email, plan }) : undefined;
+      if (answer?.ok) return;
+      if (answer) throw new Error(`user.grant: ${answer.status} ${await answer.text()}`);
+      const { exitCode, stderr } = await target.command("user", "grant", email, plan, ...args);
       if (exitCode !== 0) throw new Error(`berth user grant ended with ${exitCode}: ${stderr}`);
     },
     get: (path, options) => request("GET", path, undefined, options),

@@ -36,7 +36,7 @@ export async function fileDatabase(migrations?: readonly Migration[]): Promise<T
 /** Starts a libSQL server and opens its database. */
 export async function serverDatabase(migrations?: readonly Migration[]): Promise<TestDatabase> {
   const dir = temporaryDir();
-  const sqld = await startSqld();
+  const sqld = await startSqld({ isEmpty: migrations !== undefined });
   const database = await openDatabase({
     url: sqld.url,
     dataDir: dir.path,

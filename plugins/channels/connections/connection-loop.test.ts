@@ -13,6 +13,7 @@ import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { openKernel, type RunningKernel } from "../../../src/kernel/kernel.ts";
 import { createKeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
 import { eventually, seeded } from "../../../tests/support/eventually.ts";
+import { placeMigratedDatabase } from "../../../tests/support/migrated.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import type { Adapters } from "../adapters.ts";
 import { createWebhookUrls } from "../webhooks/webhook-urls.ts";
@@ -48,6 +49,7 @@ let open: { stop(): Promise<void> }[];
 
 beforeEach(async () => {
   dir = temporaryDir();
+  await placeMigratedDatabase(dir.path);
   kernel = await openKernel(loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path }));
   [attempts, notices, obeys, open] = [[], [], true, []];
   await kernel.database.write([

@@ -23,10 +23,12 @@ afterEach(async () => {
 });
 
 test("two processes that start at once apply each migration once", async () => {
-  const databases = await Promise.all([open(), open(), open()]);
+  const empty = await startSqld({ isEmpty: true });
+  const databases = await Promise.all([open(empty.url), open(empty.url), open(empty.url)]);
   const counts = await Promise.all(databases.map((database) => database.read("SELECT name FROM migrations")));
   expect(new Set(counts.map((result) => result.rows.length)).size).toBe(1);
   for (const database of databases) await database.close();
+  await empty.stop();
 });
 
 test("while the server is down, everything is a 503 with its cause; afterwards all works again", async () => {

@@ -1,11 +1,12 @@
 // Opens the console in Chromium by playwright-core, against the compiled binary: signed in, watched for blocked requests.
 
 import { expect } from "bun:test";
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import type { Language } from "../../../web/languages/languages.ts";
 import type { Berth } from "../../support/berth.ts";
+import { chromiumPath, SPARING } from "../../support/chromium.ts";
 import type { Client } from "../../support/client.ts";
 
 /** How a page is looked at. */
@@ -40,16 +41,6 @@ export interface Console extends AsyncDisposable {
 }
 
 let browser: Promise<Browser> | undefined;
-/** Debian's Chromium; its build without a user interface starts and draws faster. */
-const executablePath = [
-  "/usr/bin/chromium-headless-shell",
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-];
-
-/** What a test spares: a process for drawing and one for the network, and the compilers of code that runs often. */
-const SPARING = ["--disable-gpu", "--enable-features=NetworkServiceInProcess2", "--js-flags=--no-opt,--no-maglev"];
 
 /**
  * Starts the one browser of this process, unless it runs. The first window does it too; a benchmark starts the browser before,
@@ -57,10 +48,8 @@ const SPARING = ["--disable-gpu", "--enable-features=NetworkServiceInProcess2", 
  */
 export function startBrowser({ asPeopleHaveIt = false } = {}): Promise<Browser> {
   browser ??= (async () => {
-    const path = executablePath.find((one) => existsSync(one));
-    if (!path) throw new Error("The tests of the console need Chromium: apt-get install chromium");
     const args = ["--no-sandbox", ...(asPeopleHaveIt ? [] : SPARING)];
-    return chromium.launch({ executablePath: path, args, timeout: 30_000 });
+    return chromium.launch({ executablePath: chromiumPath(), args, timeout: 30_000 });
   })();
   return browser;
 }
