@@ -90,6 +90,7 @@ import stablecoinPayments from "./0170_stablecoin_payments.sql" with { type: "te
 import creditDebts from "./0171_credit_debts.sql" with { type: "text" };
 import erasuresOfAnAgent from "./0172_erasures_of_an_agent.sql" with { type: "text" };
 import budgetShares from "./0174_budget_shares.sql" with { type: "text" };
+import accountMoves from "./0175_account_moves.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -186,4 +187,5 @@ export const migrations: readonly Migration[] = [
   { name: "0171_credit_debts", sql: creditDebts },
   { name: "0172_erasures_of_an_agent", sql: erasuresOfAnAgent },
   { name: "0174_budget_shares", sql: budgetShares },
+  { name: "0175_account_moves", sql: accountMoves },
 ];

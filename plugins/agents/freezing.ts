@@ -22,6 +22,8 @@ export interface Freezing {
   unfreeze(agentId: string, more: Statement[]): Promise<Agent>;
   /** The listener runs as a job after an agent was frozen, or may go on, where the backend runs, at least once. */
   onFreezeChanged(listener: (agent: Agent) => Promise<void>): void;
+  /** Enqueues the job of those listeners. */
+  changedStatement(scope: FreezeJob): Statement;
   /** Freezes all agents of an account (`reason`), or ends that (null), in the write that changes the account. */
   ownerStatements(userId: string, reason: string | null): Promise<Statement[]>;
 }
@@ -76,7 +78,7 @@ export function createFreezing({ database, events, jobs, hooks, agents, logs }: 
     return [events.recordStatement("agent.status", { userId, agentId: id, data: { id, name, status, reason } })];
   }
 
-  const changedJob = (scope: FreezeJob) => jobs.enqueueStatement(FREEZE_JOB, scope);
+  const changedStatement = (scope: FreezeJob) => jobs.enqueueStatement(FREEZE_JOB, scope);
 
   function afterChange(agentId: string, reason: string | null): void {
     hooks.notifyChanged(agentId);
@@ -93,7 +95,7 @@ export function createFreezing({ database, events, jobs, hooks, agents, logs }: 
       after: () => afterChange(agentId, reason),
     };
     try {
-      const told = [...statusEvents(agent, reason, agent.ownerFrozen), changedJob({ agentId })];
+      const told = [...statusEvents(agent, reason, agent.ownerFrozen), changedStatement({ agentId })];
       await database.write([change, guard("freeze"), ...told, ...more]);
     } catch (error) {
       if (!(error instanceof GuardFailed && error.guard === "freeze")) throw error;
@@ -115,6 +117,7 @@ export function createFreezing({ database, events, jobs, hooks, agents, logs }: 
   });
 
   return {
+    changedStatement,
     onFreezeChanged: (listener) => void listeners.push(listener),
     freeze: change,
     unfreeze: (agentId, more) => change(agentId, null, more),
@@ -131,7 +134,7 @@ export function createFreezing({ database, events, jobs, hooks, agents, logs }: 
           after,
         },
         ...owned.flatMap((agent) => statusEvents(agent, reason, agent.frozenAt !== null)),
-        changedJob({ userId }),
+        changedStatement({ userId }),
       ];
     },
   };

@@ -19,6 +19,7 @@ import { createLogStore } from "./logs/log-store.ts";
 import { createLogStream } from "./logs/log-stream.ts";
 import { createViews } from "./model.ts";
 import { createAccountDeletionHook } from "./ownership/account-deletion.ts";
+import { joinAccountMoves } from "./ownership/account-moves.ts";
 import { createAgentQuota } from "./ownership/agent-quota.ts";
 import { createOwnershipTransfer } from "./ownership/ownership-transfer.ts";
 import { createProvisioner } from "./ownership/provisioner.ts";
@@ -96,6 +97,7 @@ export const agents = plugin("agents", (host) => {
   // A stranger can watch the calls that are made with the stranger's key.
   authService.onAccountReclaim((userId) => [credentials.forgetStatement(userId)]);
   authService.administration.onFrozen(freezing.ownerStatements);
+  joinAccountMoves({ ...kernel, hooks, agents: agentStore, logs, freezing });
   kernel.retention.register(logsKind(kernel.database, kernel.config.of(retentionSettings).logs));
 
   return {

@@ -67,6 +67,7 @@ export function createBilling({ kernel, authService, agents, agentStats, isKnown
   });
   const { addUp } = ledger;
   agentStats.beforeFigures(addUp);
+  cells?.onAccountMoves({ beforePacked: addUp });
   const cache = createResponseCache({ metrics });
   const turnCaches = createTurnCaches({ database, config, cache, ledger });
   agents.onDelete(turnCaches.forgetAgent);

@@ -160,7 +160,7 @@ export function createIdentities({ config, cells, users, sessions, keys, tokens,
     const sent = cells && sentAdmin(request);
     if (sent) return sent;
     const identity = requireAdmin(await authenticate(request, scopeForMethod(request)));
-    if (cells) sendToCell(cells, request, identity);
+    if (cells) await sendToCell(cells, request, identity);
     return identity;
   }
 
@@ -168,7 +168,7 @@ export function createIdentities({ config, cells, users, sessions, keys, tokens,
     const sent = cells && sentAdmin(request);
     if (sent?.session) return { ...sent, session: sent.session };
     const identity = requireAdmin(await authenticateSession(request));
-    if (cells) sendToCell(cells, request, identity);
+    if (cells) await sendToCell(cells, request, identity);
     return identity;
   }
 

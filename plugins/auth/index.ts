@@ -155,6 +155,13 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     },
   };
 
+  kernel.cells?.onAccountMoves({
+    async beforeRemoved({ userId }) {
+      await kernel.database.write([sessions.revokeAllStatement(userId), keys.revokeAllStatement(userId)]);
+    },
+    removed: ({ userId }) => users.invalidate(userId),
+    arrived: ({ userId }) => users.invalidate(userId),
+  });
   const hasAccounts = createHasAccounts(users);
   const deletion = createDeletion({ ...kernel, ...services });
   // A stranger may have approved them.

@@ -23,10 +23,16 @@ export function sentAdmin(request: Request): Identity | undefined {
 }
 
 /** Throws `Elsewhere` if the path names something of another cell, or the query asks for `cell`; 404 without such a cell. */
-export function sendToCell(cells: Cells, request: Request, { scopes, user, ...identity }: Identity): void {
+export async function sendToCell(
+  cells: Cells,
+  request: Request,
+  { scopes, user, ...identity }: Identity,
+): Promise<void> {
   const { pathname, searchParams } = new URL(request.url);
   const asked = searchParams.get("cell");
-  const cell = asked !== null ? Number(asked) : ID.test(pathname) ? cellOfId(pathname) : cells.here;
+  const id = ID.exec(pathname)?.[0].replaceAll("/", "");
+  const named = id === undefined ? cells.here : ((await cells.movedTo([id])) ?? cellOfId(id));
+  const cell = asked === null ? named : Number(asked);
   if (cell === cells.here) return;
   if (!cells.others.includes(cell)) throw notFound("There is no such cell.", "CELL_NOT_FOUND");
   // The hash of the password stays where it is.

@@ -1,8 +1,7 @@
 // The routes of password reset: request a link, which gets the same response for every address, and use it.
 
 import { Elysia } from "elysia";
-import { requireHere } from "../../../src/kernel/cells/cells.ts";
-import { cellOfToken } from "../../../src/kernel/cells/marks.ts";
+import { requireTokenHere } from "../../../src/kernel/cells/cells.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { requireEmailSyntax } from "../email.ts";
@@ -37,7 +36,7 @@ export function passwordResetRoutes({ kernel }: AuthServices, reset: PasswordRes
     .post(
       "/api/auth/reset-password",
       async ({ body }) => {
-        requireHere(kernel.cells, cellOfToken(body.token));
+        await requireTokenHere(kernel.cells, body.token);
         await reset.complete(body.token, body.password);
         return { message: "Your new password is set. Sign in with it." };
       },

@@ -1,7 +1,6 @@
 // The routes of email verification: verify with the token of the mailed link, and request another link.
 import { Elysia, t } from "elysia";
-import { requireHere } from "../../../src/kernel/cells/cells.ts";
-import { cellOfToken } from "../../../src/kernel/cells/marks.ts";
+import { requireTokenHere } from "../../../src/kernel/cells/cells.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
@@ -19,7 +18,7 @@ export function emailVerificationRoutes({ kernel, identities, verification }: Au
     .post(
       "/api/auth/verify-email",
       async ({ body, request }) => {
-        requireHere(cells, cellOfToken(body.token));
+        await requireTokenHere(cells, body.token);
         const session = (await identities.identify(request))?.session;
         return { ok: true as const, ...(await verification.verify(body.token, session?.userId)) };
       },

@@ -1,5 +1,5 @@
 // Sign-up: creates the account, its referral credits and its verification mail in one batch.
-import { placeNewAccount, requireNameHere } from "../../../src/kernel/cells/cells.ts";
+import { placeNewAccount, requireHere, requireNameHere } from "../../../src/kernel/cells/cells.ts";
 import type { Forwarding } from "../../../src/kernel/cells/forwarding.ts";
 import { GuardFailed, type Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -62,6 +62,9 @@ export function createSignUp({
     const email = requireEmail(text);
     const isPlaced = await requireNameHere(cells, emailName(email));
     if (!isPlaced) await placeNewAccount(cells, forwarding, cellOfBrought({ invitation, referralCode }));
+    // Its account may have left the cell that has made it.
+    if (!isPlaced && referralCode)
+      requireHere(cells, await cells?.movedTo([referralCode.trim().toLowerCase()]), { isPlaced: true });
     const admission = await signUpPolicy.admit(email, { invitation });
     await requirePassword(password, { email });
     const code = referralCode?.trim();

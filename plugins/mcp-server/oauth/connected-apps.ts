@@ -1,7 +1,6 @@
 // Stores what accounts have allowed to apps, and the codes and tokens of it. Secrets are stored as hashes.
 import type { Row } from "@libsql/client";
-import { requireHere } from "../../../src/kernel/cells/cells.ts";
-import { cellOfToken } from "../../../src/kernel/cells/marks.ts";
+import { requireTokenHere } from "../../../src/kernel/cells/cells.ts";
 import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -136,7 +135,7 @@ export function createConnectedApps({ database, marks, cells }: Pick<Kernel, "da
 
     /** Throws OAuthFailure `invalid_grant`. */
     async exchangeCode(given: { code: string; clientId: string; redirectUri: string | undefined; verifier: string }) {
-      requireHere(cells, cellOfToken(given.code));
+      await requireTokenHere(cells, given.code);
       const found = await findSecret(given.code, "code");
       if (found?.client_id !== given.clientId) throw invalidGrant("This code is not valid, or it has expired.");
       const isSent = given.redirectUri === undefined || given.redirectUri === found.redirect_uri;
@@ -147,7 +146,7 @@ export function createConnectedApps({ database, marks, cells }: Pick<Kernel, "da
 
     /** Throws OAuthFailure `invalid_grant`. */
     async refresh(given: { token: string; clientId: string }): Promise<TokenPair> {
-      requireHere(cells, cellOfToken(given.token));
+      await requireTokenHere(cells, given.token);
       const found = await findSecret(given.token, "refresh");
       if (found?.client_id !== given.clientId) throw invalidGrant("This token is not valid, or it has expired.");
       return exchange(given.token, found);
@@ -155,7 +154,7 @@ export function createConnectedApps({ database, marks, cells }: Pick<Kernel, "da
 
     /** Ends the connection that an access or refresh token belongs to, if it is this client's (RFC 7009). */
     async revoke(token: string, clientId: string): Promise<void> {
-      requireHere(cells, cellOfToken(token));
+      await requireTokenHere(cells, token);
       const kind = looksLikeAccessToken(token) ? "access" : "refresh";
       const found = await findSecret(token, kind);
       if (found?.client_id !== clientId) return;

@@ -6,6 +6,10 @@ const OF_ACCOUNTS = /^\/(?:api|v1|mcp)(?:\/|$)/;
 const SESSION_COOKIE = /(?:^|;\s*)(?:__Host-)?berth_session=([^;]*)/;
 /** A marked token within a path; behind the mark there may be more. */
 const TOKEN_IN_PATH = /[\w-]{20}(~[\w-]{2})/;
+
+/** Whether the account of the credential decides what a path names. */
+export const isOfAccounts = (path: string) => OF_ACCOUNTS.test(path);
+
 const METRICS = /^\/metrics\?(?:.*&)?cell=(\d{1,4})(?:&|$)/;
 
 /** @param agentsDomain the domain of agents' own hosts, with its port if it has one */
@@ -20,14 +24,15 @@ export function cellOfRequest({ url, headers }: Pick<Request, "url" | "headers">
     const cell = cellOfLabel(name.slice(0, -bareDomain.length - 1), SUBDOMAIN_RANDOM_LENGTH);
     if (cell > 0) return cell;
   }
-  const credential = OF_ACCOUNTS.test(path) ? credentialOf(headers) : undefined;
+  const credential = isOfAccounts(path) ? readCredential(headers) : undefined;
   if (credential !== undefined) return cellOfToken(credential);
   const metrics = METRICS.exec(path)?.[1];
   if (metrics !== undefined) return Number(metrics);
   return cellOfPath(path);
 }
 
-function credentialOf(headers: Headers): string | undefined {
+/** The value of the header or cookie that says who makes a request. */
+export function readCredential(headers: Headers): string | undefined {
   const bearer = headers.get("authorization");
   if (bearer !== null) return bearer;
   const key = headers.get("x-api-key");

@@ -1,4 +1,5 @@
 // What a cell tells and asks the others: uses names under reservations of the directory, and answers whether it has one.
+import type { AccountHooks } from "../../kernel/cells/account-hooks.ts";
 import { type Cells, type Name, NameTaken } from "../../kernel/cells/cells.ts";
 import { createMarks } from "../../kernel/cells/create-marks.ts";
 import type { Log } from "../../kernel/telemetry/log.ts";
@@ -14,7 +15,22 @@ export interface CellNamesDeps {
   log: Pick<Log, "warn">;
 }
 
+/** What a cell knows of accounts that move, once it is open. */
+export interface AccountsOnTheMove {
+  movedTo: Cells["movedTo"];
+  /** Whether a name is one of an account that is arriving: its rows are not here yet. */
+  isArriving(name: Name): Promise<boolean>;
+}
+
 export interface CellNames extends Cells {
+  /** What plugins do when an account moves. */
+  readonly accountHooks: readonly AccountHooks[];
+  /** Call it before the cell is opened again in this process: its plugins register theirs anew. */
+  forgetHooks(): void;
+  /** The names of an account of this cell. */
+  namesOf(userId: string): Promise<Name[]>;
+  /** Says who knows of accounts that move. */
+  attach(accounts: AccountsOnTheMove): void;
   /** Whether this cell's rows use the name. */
   uses(name: Name): Promise<boolean>;
   /** Answers another cell. */
@@ -23,6 +39,9 @@ export interface CellNames extends Cells {
 
 export function createCellNames({ here, count, directory, leastLoaded, ask, log }: CellNamesDeps): CellNames {
   const kinds = new Map<string, (name: string) => Promise<boolean>>();
+  const owned = new Map<string, (userId: string) => Promise<string[]>>();
+  const accountHooks: AccountHooks[] = [];
+  let moving: AccountsOnTheMove | undefined;
   const answers = new Map<string, (text: string) => Promise<string>>();
   /** Names of writes under way, with how many there are. */
   const inUse = new Map<string, number>();
@@ -47,9 +66,23 @@ export function createCellNames({ here, count, directory, leastLoaded, ask, log 
     leastLoaded,
     ask,
     uses,
-    registerNames: (kind, isUsed) => void kinds.set(kind, isUsed),
+    accountHooks,
+    forgetHooks: () => void accountHooks.splice(0),
+    attach(accounts) {
+      moving = accounts;
+    },
+    onAccountMoves: (hooks) => void accountHooks.push(hooks),
+    movedTo: async (keys) => moving?.movedTo(keys),
+    async namesOf(userId) {
+      const found = [...owned].map(async ([kind, read]) => (await read(userId)).map((name) => ({ kind, name })));
+      return (await Promise.all(found)).flat();
+    },
+    registerNames(kind, isUsed, namesOf) {
+      kinds.set(kind, isUsed);
+      if (namesOf) owned.set(kind, namesOf);
+    },
     // Asked in this order: a write that ends in between has its row by then.
-    knows: async (name) => inUse.has(keyOf(name)) || uses(name),
+    knows: async (name) => inUse.has(keyOf(name)) || (await uses(name)) || ((await moving?.isArriving(name)) ?? false),
 
     async using(names, write) {
       track(names, 1);

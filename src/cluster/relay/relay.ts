@@ -14,7 +14,7 @@ export function movedResponse(): Response {
 }
 
 /** A body up to this size is read first, so that the request can be sent again to the next owner. */
-const BUFFERED_BYTES = 1024 * 1024;
+export const BUFFERED_BYTES = 1024 * 1024;
 
 /** RFC 9110, section 7.6.1: they belong to one connection. */
 const HOP_BY_HOP = [

@@ -1,8 +1,10 @@
 // What a cell knows of the others: which of them has a name, and how to have a name alone.
 // A service of one cell has none of this (`kernel.cells` is undefined), and these functions then do nothing.
 import { AppError } from "../errors.ts";
+import { sha256Hex } from "../util/tokens.ts";
+import type { AccountHooks } from "./account-hooks.ts";
 import { type Forwarding, forwardingOf } from "./forwarding.ts";
-import type { Marks } from "./marks.ts";
+import { cellOfToken, type Marks } from "./marks.ts";
 
 /** A name from outside that must be unique in the whole service, such as an e-mail address. */
 export interface Name {
@@ -25,7 +27,19 @@ export interface Cells {
    */
   using<T>(names: readonly Name[], write: () => Promise<T>): Promise<T>;
   /** Registers how to find out whether this cell uses a name of this kind. Call it while the plugin is set up. */
-  registerNames(kind: string, isUsed: (name: string) => Promise<boolean>): void;
+  registerNames(
+    kind: string,
+    isUsed: (name: string) => Promise<boolean>,
+    /** Those of an account of this cell, which it takes along when it moves. Default: none. */
+    namesOf?: (userId: string) => Promise<string[]>,
+  ): void;
+  /** Registers what this plugin does when an account moves. Call it while the plugin is set up. */
+  onAccountMoves(hooks: AccountHooks): void;
+  /**
+   * The cell of what was given out as one of these ids, names or hashes of tokens, if its account has left this cell since, or has come
+   * from another one. Undefined if it has not, or is moving at this moment.
+   */
+  movedTo(keys: readonly string[]): Promise<number | undefined>;
   /** Whether this cell uses a name, or is about to. */
   knows(name: Name): Promise<boolean>;
   /** The cell with the least to do, for a new account. */
@@ -59,6 +73,11 @@ export class Elsewhere extends AppError {
   ) {
     super(421, "OTHER_CELL", "Another part of this service has this.");
   }
+}
+
+/** Throws `Elsewhere` unless the account is here for which the token was made. */
+export async function requireTokenHere(cells: Maybe<"here" | "movedTo">, token: string): Promise<void> {
+  if (cells) requireHere(cells, (await cells.movedTo([sha256Hex(token)])) ?? cellOfToken(token));
 }
 
 type Maybe<Part extends keyof Cells> = Pick<Cells, Part> | undefined;

@@ -2,9 +2,11 @@
 import { emailName } from "../../../plugins/auth/cells/account-names.ts";
 import { normalizeEmail } from "../../../plugins/auth/email.ts";
 import type { LiveSnapshot } from "../../../plugins/fleet/index.ts";
+import type { MovedAccount } from "../../cluster/accounts/account-moves.ts";
+import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import type { RemoteDirectory } from "../../cluster/cells/remote-directory.ts";
 import { cellOfId } from "../../kernel/cells/marks.ts";
-import { AppError } from "../../kernel/errors.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
 import type { KeyRotationResult } from "../../kernel/security/key-rotation.ts";
 import type { RunCommand } from "../control-socket.ts";
 import type { FirstCell } from "./first-cell.ts";
@@ -20,7 +22,10 @@ export interface CellState {
 
 interface Deps {
   count(): number;
-  firstCell: Pick<FirstCell, "readLoads" | "loads">;
+  firstCell: Pick<FirstCell, "readLoads" | "loads" | "moves">;
+  /** Asks a cell about accounts that have left it. */
+  whereabouts(cell: number, key: string): Promise<{ cell: number } | "moving" | null>;
+  idOf(cell: number, email: string): Promise<string | null>;
   /** Of the process of a cell on this machine. */
   pidOf(cell: number): number | undefined;
   directory: Pick<RemoteDirectory, "find" | "leastLoaded">;
@@ -33,7 +38,7 @@ interface Page {
   total: number;
 }
 
-export function createCellCommands({ count, firstCell, pidOf, directory, runIn }: Deps): RunCommand {
+export function createCellCommands({ count, firstCell, pidOf, directory, whereabouts, idOf, runIn }: Deps): RunCommand {
   const all = () => Array.from({ length: count() }, (_, cell) => cell);
 
   async function states(): Promise<CellState[]> {
@@ -61,8 +66,26 @@ export function createCellCommands({ count, firstCell, pidOf, directory, runIn }
     return { users: users ?? [], total };
   }
 
+  /** The cell that has what an id names: the one that made it, or the one to which the account has moved. */
+  async function cellOfMade(id: string): Promise<number> {
+    const made = Math.min(cellOfId(id), count() - 1);
+    const found = await whereabouts(made, id);
+    return found === null || found === "moving" ? made : found.cell;
+  }
+
+  /** Moves an account, given by its id or address. */
+  async function move({ account = "", cell = "" }: Readonly<Record<string, string>>): Promise<MovedAccount> {
+    const to = /^\d+$/.test(cell) ? Number(cell) : -1;
+    if (!account.includes("@")) return firstCell.moves.move(account, to);
+    const email = normalizeEmail(account);
+    const from = email === undefined ? undefined : await directory.find(emailName(email));
+    const id = from === undefined || email === undefined ? null : await idOf(from, email);
+    if (id === null) throw notFound("There is no account with this email.", "USER_NOT_FOUND");
+    return firstCell.moves.move(id, to);
+  }
+
   async function cellOf(name: string, args: Readonly<Record<string, string>>): Promise<number> {
-    if (args.id !== undefined) return Math.min(cellOfId(args.id), count() - 1);
+    if (args.id !== undefined) return cellOfMade(args.id);
     const email = args.email === undefined ? undefined : normalizeEmail(args.email);
     const found = email === undefined ? undefined : await directory.find(emailName(email));
     if (found !== undefined) return found;
@@ -96,6 +119,7 @@ export function createCellCommands({ count, firstCell, pidOf, directory, runIn }
 
   return async (name, args) => {
     if (name === "cells.list") return states();
+    if (name === "cells.move") return move(args);
     if (name === "user.list") return listUsers(args);
     if (name === "fleet.live") return live();
     if (name === "vault.rotate") return rotateKeys(args);
@@ -103,3 +127,9 @@ export function createCellCommands({ count, firstCell, pidOf, directory, runIn }
     return runIn(args.cell === undefined ? await cellOf(name, args) : Number(args.cell), name, args);
   };
 }
+
+/** How the commands ask a cell about accounts. */
+export const accountQuestions = (call: CellCalls["call"]): Pick<Deps, "whereabouts" | "idOf"> => ({
+  whereabouts: (cell, key) => call(cell, "account", { step: "whereabouts", args: { key } }),
+  idOf: (cell, email) => call(cell, "account", { step: "idOf", args: { email } }),
+});

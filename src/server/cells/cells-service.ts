@@ -13,7 +13,7 @@ import { createLog } from "../../kernel/telemetry/log.ts";
 import { createBell } from "../service/bell.ts";
 import { type CellOptions, findFirstAdmin, type OpenCell, openCell, runAll } from "../service/cell.ts";
 import type { Service } from "../service/service.ts";
-import { createCellCommands } from "./cell-commands.ts";
+import { accountQuestions, createCellCommands } from "./cell-commands.ts";
 import { createFirstCell } from "./first-cell.ts";
 import { requireAllCells } from "./folders.ts";
 import { createMachineRoutes } from "./machine-routes.ts";
@@ -77,7 +77,7 @@ export async function openCellsService(options: CellOptions, cellCount: number):
   }
 
   function placeOf(cell: number): Place | undefined {
-    if (cell === 0) return { kind: "here", surfaces: first.app };
+    if (cell === 0) return { kind: "here", surfaces: begun.surfaces };
     const process = answering(cell);
     return process && { kind: "process", address: process.address };
   }
@@ -106,6 +106,7 @@ export async function openCellsService(options: CellOptions, cellCount: number):
       firstCell,
       pidOf: (cell) => (cell === 0 ? process.pid : processes.get(cell)?.pid),
       directory: remoteDirectory(call),
+      ...accountQuestions(call),
       runIn: (cell, name, args) => call(cell, "command", { name, args }, 0),
     }),
     defaultModel: first.app.defaultModel,

@@ -1,5 +1,6 @@
 // What cell 0 does for all: it has the directory of names, and chooses the cells of new accounts.
 
+import { type AccountMoves, createAccountMoves } from "../../cluster/accounts/account-moves.ts";
 import { type CallHandlers, type Calls, callHandler } from "../../cluster/cells/calls.ts";
 import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import { type CellNames, createCellNames } from "../../cluster/cells/cell-names.ts";
@@ -12,6 +13,7 @@ import type { Log } from "../../kernel/telemetry/log.ts";
 import { MINUTE, SECOND } from "../../kernel/util/time.ts";
 import type { OpenCell } from "../service/cell.ts";
 import { createCellSide } from "./cell-side.ts";
+import { type OpenAccounts, openAccounts } from "./open-accounts.ts";
 
 /** A cell that is new is asked so often until it answers, since it gets no accounts before. */
 const LOOK_MS = SECOND;
@@ -26,19 +28,27 @@ export interface FirstCellDeps {
   log: Log;
 }
 
+export interface BegunFirstCell {
+  surfaces: OpenAccounts["surfaces"];
+  call: Calls["call"];
+  end(): void;
+}
+
 export interface FirstCell {
   readonly loads: Loads;
   /** Asks each cell what it has. One that does not answer now keeps what it told last. Returns the cells that have answered. */
   readLoads(): Promise<ReadonlySet<number>>;
   /** For the kernel of cell 0, whenever it is opened. */
   cells(database: Database): CellNames;
-  /** Begins its work for the others. Returns how it is called, and how the work ends. */
-  begin(cell: OpenCell, more?: CallHandlers): { call: Calls["call"]; end(): void };
+  /** Begins its work for the others. Returns its surfaces, how it is called, and how the work ends. */
+  begin(cell: OpenCell, more?: CallHandlers): BegunFirstCell;
+  /** Throws StartError before it has begun. */
+  readonly moves: AccountMoves;
 }
 
 export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell {
   const loads = createLoads(count);
-  let open: { directory: Directory; names: CellNames } | undefined;
+  let open: { directory: Directory; names: CellNames; moves: AccountMoves } | undefined;
   function opened() {
     if (!open) throw new StartError("The directory of cells is not open yet.");
     return open;
@@ -68,7 +78,7 @@ export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell 
       const directory = createDirectory({
         database,
         knows: (cell, name) => (cell === 0 ? names.knows(name) : call<boolean>(cell, "knows", name)),
-        usedInFirst: (name) => names.uses(name),
+        usedInFirst: async (name) => (await names.uses(name)) && !(await moves.hasLeft(name)),
         log,
       });
       const names = createCellNames({
@@ -79,13 +89,18 @@ export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell 
         ask: (to, question, text) => call<string>(to, "answer", { question, text }),
         log,
       });
-      open = { directory, names };
+      const moves = createAccountMoves({ database, count, call, log });
+      open = { directory, names, moves };
       return names;
     },
+    get moves() {
+      return opened().moves;
+    },
     begin(cell, more) {
-      const { directory, names } = opened();
+      const { directory, names, moves } = opened();
+      const accounts = openAccounts(cell, names, call);
       const handlers = {
-        ...createCellSide(cell, names),
+        ...createCellSide(cell, names, accounts),
         ...more,
         find: async (name: Name) => (await names.find(name)) ?? null,
         reserve: async (wanted: { cell: number; names: Name[] }) =>
@@ -101,10 +116,13 @@ export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell 
       ];
       for (const timer of timers) timer.unref();
       void readLoads();
+      const endMoves = moves.begin();
       return {
+        surfaces: accounts.surfaces,
         call: <Result>(name: string, args?: unknown) => callHandler<Result>(handlers, name, args),
         end() {
           for (const timer of timers) clearInterval(timer);
+          endMoves();
         },
       };
     },

@@ -9,6 +9,7 @@ import { type CellOptions, openCell } from "../service/cell.ts";
 import type { Service } from "../service/service.ts";
 import { createCellSide } from "./cell-side.ts";
 import { createMemberSurface } from "./member-surface.ts";
+import { openAccounts } from "./open-accounts.ts";
 import type { ParentLink } from "./parent-link.ts";
 
 export async function openMemberService(options: CellOptions, link: ParentLink): Promise<Service> {
@@ -27,14 +28,15 @@ export async function openMemberService(options: CellOptions, link: ParentLink):
   });
   const cell = await openCell({ ...options, seams: { ...options.seams, log, cells: () => names } });
   const { kernel, app, runCommand } = cell;
-  link.serve(createCellSide(cell, names));
+  const accounts = openAccounts(cell, names, link.callCell);
+  link.serve(createCellSide(cell, names, accounts));
   return {
     log,
     // There is no listener for it.
     web: app.web,
     backend: createMemberSurface({
       grants: createRelayGrants(createVault({ key, previous: config.secretKeyPrevious })),
-      app: () => app,
+      app: () => accounts.surfaces,
     }),
     runCommand,
     defaultModel: app.defaultModel,

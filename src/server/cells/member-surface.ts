@@ -12,7 +12,7 @@ import type { App } from "../app.ts";
 export interface MemberSurfaceDeps {
   grants: RelayGrants;
   /** Undefined while this process does not have the cell. */
-  app(): App | undefined;
+  app(): Pick<App, "web" | "backend"> | undefined;
   /** Called with 1 when a request begins, and with -1 when it ends. */
   count?(by: 1 | -1): void;
 }

@@ -9,6 +9,7 @@ import { createVault } from "../../kernel/security/vault.ts";
 import { createLog } from "../../kernel/telemetry/log.ts";
 import { createCellSide } from "../cells/cell-side.ts";
 import { createMemberSurface } from "../cells/member-surface.ts";
+import { type OpenAccounts, openAccounts } from "../cells/open-accounts.ts";
 import type { ParentLink } from "../cells/parent-link.ts";
 import type { CellOptions } from "../service/cell.ts";
 import type { Service } from "../service/service.ts";
@@ -58,6 +59,7 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
     return { owns: opened?.here() !== undefined, behind };
   };
 
+  let accounts: OpenAccounts | undefined;
   const whileHere =
     (name: string) =>
     (args: unknown): unknown => {
@@ -66,7 +68,9 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
       return handle(args as never);
     };
   link.serve({
-    ...Object.fromEntries(["knows", "answer", "command", "load", "check"].map((name) => [name, whileHere(name)])),
+    ...Object.fromEntries(
+      ["knows", "answer", "command", "load", "check", "account"].map((name) => [name, whileHere(name)]),
+    ),
     order(order: MemberOrder) {
       heardAt = performance.now();
       target = order.target ?? undefined;
@@ -77,13 +81,18 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
     options,
     cell,
     log,
-    cells: () => names,
+    cells() {
+      names.forgetHooks();
+      return names;
+    },
     target: () => target,
     isAble: () => performance.now() - heardAt < SILENCE_MS,
     inFlight: () => inFlight,
     onOpen(open) {
-      side = { ...createCellSide(open, names), check: () => opened?.node.check() };
+      accounts = openAccounts(open, names, link.callCell);
+      side = { ...createCellSide(open, names, accounts), check: () => opened?.node.check() };
       return () => {
+        accounts = undefined;
         side = undefined;
       };
     },
@@ -95,7 +104,7 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
 
   const surface = createMemberSurface({
     grants: createRelayGrants(createVault({ key, previous: config.secretKeyPrevious })),
-    app: () => here()?.app,
+    app: () => (here() ? accounts?.surfaces : undefined),
     count(by) {
       inFlight += by;
     },

@@ -11,8 +11,8 @@ import { clusterSettings } from "../../cluster/settings.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { createVault } from "../../kernel/security/vault.ts";
 import { createLog } from "../../kernel/telemetry/log.ts";
-import { createCellCommands } from "../cells/cell-commands.ts";
-import { createFirstCell } from "../cells/first-cell.ts";
+import { accountQuestions, createCellCommands } from "../cells/cell-commands.ts";
+import { type BegunFirstCell, createFirstCell } from "../cells/first-cell.ts";
 import { memberProgram } from "../cells/member-program.ts";
 import { createBell } from "../service/bell.ts";
 import { type CellOptions, findFirstAdmin, runAll } from "../service/cell.ts";
@@ -40,12 +40,12 @@ export async function openClusterService(options: CellOptions): Promise<Service>
   let members: MemberProcesses | undefined;
   let inFlight: () => number = () => 0;
   /** Calls cell 0, while it is here. */
-  let callFirst: Calls["call"] | undefined;
+  let first: BegunFirstCell | undefined;
   const count = () => opened?.node.count() ?? 1;
   const here = () => opened?.here();
 
   const calls = createCellCalls({
-    local: (cell) => (cell === 0 ? here() && callFirst : members?.find(cell)?.call),
+    local: (cell) => (cell === 0 ? here() && first?.call : members?.find(cell)?.call),
     node: (cell) => opened?.otherOwner(cell),
     grants,
     changed: changes.wait,
@@ -54,7 +54,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
 
   function placeOf(cell: number): Place | undefined {
     const open = cell === 0 ? here() : undefined;
-    if (open) return { kind: "here", surfaces: open.app };
+    if (open && first) return { kind: "here", surfaces: first.surfaces };
     const member = members?.find(cell);
     if (member) return { kind: "process", address: member.address };
     const owner = opened?.otherOwner(cell);
@@ -68,11 +68,11 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     cells: firstCell.cells,
     inFlight: () => inFlight(),
     onOpen(cell) {
-      const { call, end } = firstCell.begin(cell, { check: () => opened?.node.check() });
-      callFirst = call;
+      const begun = firstCell.begin(cell, { check: () => opened?.node.check() });
+      first = begun;
       return () => {
-        end();
-        callFirst = undefined;
+        begun.end();
+        first = undefined;
       };
     },
   });
@@ -121,6 +121,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     firstCell,
     pidOf: (cell) => (cell === 0 ? here() && process.pid : pidOf(cell)),
     directory: remoteDirectory(calls.call),
+    ...accountQuestions(calls.call),
     runIn: (cell, name, args) => calls.call(cell, "command", { name, args }),
   });
   const open = here();

@@ -1,4 +1,7 @@
-// Runs `berth cells`, which shows the cells of this machine, and `berth cells run N COUNT`, with which the service starts one.
+// Runs `berth cells`, which shows the cells of the service, `berth cells move`, and what the service itself starts: `cells run N COUNT` for a
+// cell, `cells pack …` for the parcel of an account.
+
+import type { MovedAccount } from "../../cluster/accounts/account-moves.ts";
 import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { AppError, StartError } from "../../kernel/errors.ts";
@@ -10,8 +13,11 @@ import { askService, noServiceError } from "./run-command.ts";
 export async function cellsCommand([name, ...numbers]: string[], plugins: string[], asJson: boolean): Promise<number> {
   const [cell = 0, count = 0] = numbers.map(Number);
   if (name === "run" && cell > 0 && cell < count) return runCell(cell, count, plugins);
+  if (name === "pack") return packAccount(numbers);
+  const [account, target] = numbers;
+  if (name === "move" && account !== undefined && target !== undefined) return moveAccount(account, target, asJson);
   if (name !== undefined) {
-    process.stderr.write(`Usage: ${programName()} cells [--json]\n`);
+    process.stderr.write(`Usage: ${programName()} cells [--json] | cells move ACCOUNT CELL [--json]\n`);
     return 2;
   }
   const states = await statesOf(loadAllSettings(environment()));
@@ -19,17 +25,35 @@ export async function cellsCommand([name, ...numbers]: string[], plugins: string
   return 0;
 }
 
-/** Throws StartError without a service, or with one that has no cells to list. */
-async function statesOf(config: Config): Promise<CellState[]> {
+async function moveAccount(account: string, cell: string, asJson: boolean): Promise<number> {
+  const moved = (await askCells(loadAllSettings(environment()), "cells.move", { account, cell })) as MovedAccount;
+  const { from, to, ms } = moved;
+  const text =
+    from === to ? `The account is in cell ${to} already.` : `Moved from cell ${from} to cell ${to} in ${ms} ms.`;
+  process.stdout.write(`${asJson ? JSON.stringify(moved, null, 2) : text}\n`);
+  return 0;
+}
+
+/** Prints what was packed. */
+async function packAccount([file = "", dataDir = "", account = "", out = ""]: string[]): Promise<number> {
+  const { writeParcel } = await import("../../cluster/accounts/parcel-writer.ts");
+  process.stdout.write(JSON.stringify(writeParcel({ file, dataDir, account }, out)));
+  return 0;
+}
+
+const statesOf = async (config: Config) => (await askCells(config, "cells.list")) as CellState[];
+
+/** Throws StartError without a service, or with one that has a single cell. */
+async function askCells(config: Config, command: string, args?: Record<string, string>): Promise<unknown> {
   requireDatabase(config);
-  const states = await askService(config, "cells.list").catch((error: unknown) => {
+  const answer = await askService(config, command, args).catch((error: unknown) => {
     if (!(error instanceof AppError && error.code === "UNKNOWN_COMMAND")) throw error;
     throw new StartError(
       "The service has one cell, with all accounts and agents. With CELLS=2 or more it has several.",
     );
   });
-  if (states === undefined) throw noServiceError(config);
-  return states as CellState[];
+  if (answer === undefined) throw noServiceError(config);
+  return answer;
 }
 
 /** Returns -1: the process runs until a signal, or until the service that started it ends. */

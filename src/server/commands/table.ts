@@ -143,12 +143,12 @@ export const COMMANDS: Record<string, Command> = {
     run: async ([path], flags) => (await import("./import.ts")).importCommand(path, flags),
   },
   cells: {
-    usage: "cells [--json]",
-    summary: "the parts into which CELLS divides the service on this machine",
+    usage: "cells [move ACCOUNT CELL] [--json]",
+    summary: "the parts into which CELLS divides the service, and moves of accounts between them",
     flags: ["json", "plugin"],
     // For the processes that the service starts.
     flagHelp: { plugin: "" },
-    arguments: 3,
+    arguments: 5,
     run: async (commandArgs, flags) =>
       (await import("./cells.ts")).cellsCommand(commandArgs, listFlag(flags.plugin), flags.json === true),
   },

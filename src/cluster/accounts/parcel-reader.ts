@@ -1,0 +1,147 @@
+// Unpacks an account: inserts the rows of its parcel in bounded pieces, and goes on where it was when it was killed.
+
+import { mkdirSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname, join, normalize, sep } from "node:path";
+import type { InValue } from "@libsql/client";
+import type { Database, Statement } from "../../kernel/database/database.ts";
+import { NUMBERED } from "./closure.ts";
+import { FILE_FOLDERS, fromText, type JobRow, type ParcelHeader, type ParcelLine } from "./parcel.ts";
+
+const PIECE_BYTES = 128 * 1024;
+/** Between the numbers of a cell and those of rows that arrive: so many rows may be added meanwhile. */
+const GAP = 1_000_000;
+
+/** What is added to each number, by the table that is numbered. */
+export type Shifts = Readonly<Record<string, number>>;
+
+export interface UnpackDeps {
+  database: Pick<Database, "read" | "write">;
+  dataDir: string;
+  /** The path of the parcel. */
+  path: string;
+  /** Bytes of the parcel whose rows are inserted already. */
+  done: number;
+  shifts: Shifts;
+  /** Noted in the same batch as the rows before it. */
+  progress(done: number): Statement;
+}
+
+/** Resolves with the jobs, which are not inserted, and the paths of the files. */
+export async function unpack({ database, dataDir, path, done, shifts, progress }: UnpackDeps) {
+  const jobs: JobRow[] = [];
+  const files = new Set<string>();
+  let header: ParcelHeader | undefined;
+  let statements: Statement[] = [];
+  let bytes = 0;
+  for await (const { line, end } of linesOf(path)) {
+    if (!header) {
+      header = line as ParcelHeader;
+      continue;
+    }
+    const content = line as ParcelLine;
+    if ("job" in content) jobs.push(content.job);
+    else if ("file" in content) {
+      files.add(content.file);
+      await writePiece(dataDir, content);
+    } else if (end > done) {
+      statements.push(...rowStatements(header, content, shifts));
+      bytes += end - done;
+      done = end;
+      if (bytes >= PIECE_BYTES) await insert(end);
+    }
+  }
+  await insert(done);
+  return { jobs, files: [...files] };
+
+  async function insert(end: number): Promise<void> {
+    if (statements.length > 0) await database.write([...statements, progress(end)]);
+    statements = [];
+    bytes = 0;
+  }
+}
+
+export async function readHeader(path: string): Promise<ParcelHeader> {
+  for await (const { line } of linesOf(path)) return line as ParcelHeader;
+  throw new Error("The parcel is empty.");
+}
+
+/** Chosen once for each move, before the first row is inserted. */
+export async function chooseShifts({ numbers }: ParcelHeader, database: Pick<Database, "read">): Promise<Shifts> {
+  const shifts: Record<string, number> = {};
+  for (const [table, { column, place }] of Object.entries(NUMBERED)) {
+    const range = numbers[table];
+    if (!range) continue;
+    const [row] = (await database.read(`SELECT min(${column}) AS least, max(${column}) AS most FROM ${table}`)).rows;
+    shifts[table] =
+      place === "above" ? Number(row?.most ?? 0) + GAP - range[0] : Math.min(Number(row?.least ?? 1), 1) - 1 - range[1];
+  }
+  return shifts;
+}
+
+export function rowStatements(
+  header: ParcelHeader,
+  { table: at, row }: Extract<ParcelLine, { table: number }>,
+  shifts: Shifts,
+): Statement[] {
+  const table = header.tables[at];
+  if (!table) throw new Error("The parcel names a table that is not in its head.");
+  const { name, columns } = table;
+  const args = row.map((value, n) => toValue(shifted(name, columns[n] ?? "", value, shifts)));
+  const sql = `INSERT INTO ${name} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+  // Made by a trigger; the account brings its own.
+  if (name === "users")
+    return [
+      { sql, args },
+      { sql: "DELETE FROM credit_entries WHERE user_id = ?", args: [header.account] },
+    ];
+  return [{ sql, args }];
+}
+
+function shifted(table: string, column: string, value: unknown, shifts: Shifts): unknown {
+  // 0 says that there is none yet.
+  if (typeof value !== "number" || value === 0) return value;
+  for (const [numbered, { column: own, references }] of Object.entries(NUMBERED)) {
+    const isOwn = numbered === table && own === column;
+    if (isOwn || references.some(([from, by]) => from === table && by === column))
+      return value + (shifts[numbered] ?? 0);
+  }
+  return value;
+}
+
+function toValue(value: unknown): InValue {
+  if (value === null || typeof value === "string" || typeof value === "number" || value instanceof Uint8Array)
+    return value;
+  throw new Error("The parcel has a value that no database has.");
+}
+
+async function writePiece(dataDir: string, { file, at, bytes }: Extract<ParcelLine, { file: string }>): Promise<void> {
+  const isOurs = FILE_FOLDERS.some((folder) => file.startsWith(`${folder}${sep}`)) && normalize(file) === file;
+  if (!isOurs) throw new Error("The parcel has a file that is none of an agent.");
+  const path = join(dataDir, file);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const target = await open(path, at === 0 ? "w" : "r+", 0o600);
+  try {
+    const piece = Buffer.from(bytes, "base64");
+    await target.write(piece, 0, piece.length, at);
+    await target.sync();
+  } finally {
+    await target.close();
+  }
+}
+
+/** The lines of a parcel, and where each ends. */
+export async function* linesOf(path: string): AsyncGenerator<{ line: unknown; end: number }> {
+  let rest = Buffer.alloc(0);
+  let end = 0;
+  for await (const part of Bun.file(path).stream()) {
+    rest = rest.length === 0 ? Buffer.from(part) : Buffer.concat([rest, part]);
+    let from = 0;
+    for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10, from)) {
+      end += at + 1 - from;
+      yield { line: fromText(rest.toString("utf8", from, at)), end };
+      from = at + 1;
+    }
+    rest = rest.subarray(from);
+  }
+}

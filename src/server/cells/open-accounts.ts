@@ -1,0 +1,88 @@
+// Lets accounts move to and from a cell: puts the gate before its surfaces, and answers what the driver in cell 0 asks for.
+import { type AccountSide, createAccountSide } from "../../cluster/accounts/account-side.ts";
+import { createGate } from "../../cluster/accounts/gate.ts";
+import { FILE_FOLDERS, type Packed } from "../../cluster/accounts/parcel.ts";
+import type { CallHandlers } from "../../cluster/cells/calls.ts";
+import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
+import type { CellNames } from "../../cluster/cells/cell-names.ts";
+import { AppError } from "../../kernel/errors.ts";
+import type { SharedFiles } from "../../kernel/files.ts";
+import type { App } from "../app.ts";
+import { programCommand } from "../backups/backup-process.ts";
+import type { OpenCell } from "../service/cell.ts";
+
+export interface OpenAccounts {
+  /** The surfaces of the cell behind its gate. */
+  readonly surfaces: Pick<App, "web" | "backend">;
+  readonly handlers: CallHandlers;
+}
+
+export function openAccounts(
+  { kernel, app }: Pick<OpenCell, "kernel" | "app">,
+  names: CellNames,
+  call: CellCalls["call"],
+): OpenAccounts {
+  const { database, config, log, files } = kernel;
+  const { agentsDomain, dataDir } = config;
+  const gate = createGate({ database, agentsDomain, here: names.here });
+  const side = createAccountSide({
+    here: names.here,
+    database,
+    dataDir,
+    gate,
+    hooks: names.accountHooks,
+    namesOf: names.namesOf,
+    pack: (account, path) => packInProcess(database.file, dataDir, account, path),
+    files: filesOf(files),
+    call,
+    log,
+  });
+  names.attach({
+    isArriving: side.isArriving,
+    async movedTo(keys) {
+      const found = await gate.find(keys);
+      return found === undefined || found === "moving" ? undefined : found.cell;
+    },
+  });
+  gate.refresh().catch((error: unknown) => log.warn("accounts that move could not be read", { error }));
+  return {
+    surfaces: { web: gate.before(app.web), backend: gate.before(app.backend) },
+    handlers: { account: ({ step, args }: { step: keyof AccountSide; args: never }) => side[step](args) },
+  };
+}
+
+/** Packs with this program in a process of its own, so that this one goes on. */
+async function packInProcess(file: string | undefined, ...[dataDir, account, path]: string[]): Promise<Packed> {
+  if (file === undefined) throw onServer();
+  const command = [...programCommand(), "cells", "pack", file, dataDir ?? "", account ?? "", path ?? ""];
+  const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [code, text, failure] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if (code !== 0) throw new Error(failure.trim().split("\n").at(-1) || "The account could not be packed.");
+  return JSON.parse(text) as Packed;
+}
+
+/** On a machine alone, all files are here. */
+const filesOf = (files: SharedFiles | undefined) => ({
+  async bringAgents(agents: readonly string[]) {
+    if (!files) return;
+    for (const agent of agents)
+      for (const folder of FILE_FOLDERS)
+        for (const { path } of await files.list(`${folder}/${agent}/`)) await files.bring(path);
+  },
+  bring: async (path: string) => (await files?.bring(path)) ?? false,
+  forget: async (paths: readonly string[]) => files?.forget(paths),
+  async keep(paths: readonly string[]) {
+    for (const path of paths) await files?.keep(path);
+  },
+});
+
+const onServer = () =>
+  new AppError(
+    409,
+    "DATABASE_ON_SERVER",
+    "Accounts can't leave a cell whose database is on a server. Give cell 0 a file (DATABASE_URL).",
+  );

@@ -1,0 +1,97 @@
+// Accounts that move between the cells of one machine, with the whole binary: what was given out goes on working, and nothing is lost.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cellOfId } from "../src/kernel/cells/marks.ts";
+import { newEmail, PASSWORD } from "./support/accounts.ts";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { countAccounts } from "./support/cells.ts";
+import { type Client, createClient } from "./support/client.ts";
+
+let berth: Berth;
+beforeAll(async () => {
+  berth = await startBerth({ env: { CELLS: "2", RATE_LIMITS: "off" }, readyMs: 60_000 });
+}, 60_000);
+afterAll(() => berth[Symbol.asyncDispose]());
+
+async function accountIn(cell: number): Promise<{ client: Client; id: string }> {
+  for (;;) {
+    const client = createClient(berth);
+    const id = await client.join({ email: newEmail() });
+    if (cellOfId(id) === cell) return { client, id };
+  }
+}
+
+async function move(account: string, cell: number): Promise<{ from: number; to: number; ms: number }> {
+  const { exitCode, stdout, stderr } = await berth.command("cells", "move", account, String(cell), "--json");
+  if (exitCode !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+test("an account moves with all that is theirs, and back, and everything that was given out goes on working", async () => {
+  const { client, id } = await accountIn(0);
+  const { email } = client.account;
+  await client.grant("pro");
+  const provisioned = await client.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Ann" });
+  const agentId = provisioned.body.agent.id;
+  const ask = (message: string) => client.post<{ reply: string; sessionId: string }>("/api/chat", { message, agentId });
+  const { body: first } = await ask("Hello");
+  const { body: made } = await client.post<{ key: string }>("/api/keys", { name: "k", scopes: ["read", "write"] });
+  const headers = { authorization: `Bearer ${made.key}` };
+  const page = { enabled: true, greeting: "Ahoy!" };
+  const { body: shown } = await client.put<{ url: string }>(`/api/agents/${agentId}/public`, page);
+  const usage = async () => (await client.get<object>("/api/usage")).body;
+  const before = await usage();
+  const { client: stranger } = await accountIn(1);
+
+  for (const [target, marks] of [
+    [1, "of the other cell"],
+    [0, "of its own"],
+    [1, "of the other cell, again"],
+  ] as const) {
+    expect(await move(id, target), marks).toMatchObject({ from: 1 - target, to: target });
+    expect(countAccounts(berth, target, email), marks).toBe(1);
+    expect(countAccounts(berth, 1 - target, email), marks).toBe(0);
+    expect((await client.get<{ user: { id: string } }>("/api/auth/session")).body.user.id).toBe(id);
+    for (const origin of [berth.web, berth.backend]) {
+      expect((await fetch(`${origin}/api/agents/${agentId}`, { headers })).status, marks).toBe(200);
+    }
+    expect((await stranger.get(new URL(shown.url).pathname)).status, marks).toBe(200);
+    expect((await stranger.get(`/api/agents/${agentId}`)).status, marks).toBe(404);
+    const again = createClient(berth);
+    const signedIn = await again.post<{ user: { id: string } }>("/api/auth/callback/credentials", {
+      email,
+      password: client.account.password,
+    });
+    expect(signedIn.body.user?.id, marks).toBe(id);
+    expect(await usage(), marks).toEqual(before);
+    const taken = await createClient(berth).post("/api/register", { email, password: PASSWORD, name: "Eve" });
+    expect(taken, marks).toMatchObject({ status: 409, body: { code: "USER_EXISTS" } });
+  }
+  const { body: second, status } = await ask("Are you still there?");
+  expect({ status, reply: second.reply, sessionId: second.sessionId }).toMatchObject({
+    status: 200,
+    sessionId: first.sessionId,
+    reply: expect.any(String),
+  });
+  // A small body and a large one, under a credential that names the old cell.
+  const large = "x".repeat(1_500_000);
+  const upload = await fetch(`${berth.web}/api/agents/${agentId}/knowledge`, {
+    method: "POST",
+    headers,
+    body: (() => {
+      const form = new FormData();
+      form.append("file", new File([large], "notes.txt", { type: "text/plain" }));
+      return form;
+    })(),
+  });
+  expect([200, 201, 202, 404]).toContain(upload.status);
+}, 120_000);
+
+test("a command finds an account that has moved, and a wrong one is told", async () => {
+  const { client } = await accountIn(0);
+  const { email } = client.account;
+  expect(await move(email, 1)).toMatchObject({ to: 1 });
+  await client.grant("pro");
+  expect((await client.get<{ plan: string }>("/api/settings")).status).toBe(200);
+  await expect(move(email, 7)).rejects.toThrow("There are the cells 0 to 1.");
+  await expect(move("nobody@example.com", 1)).rejects.toThrow("There is no account with this email.");
+}, 60_000);
