@@ -32,13 +32,14 @@ interface Deps {
   call: CellCalls["call"];
   log: Pick<Log, "info" | "warn">;
   now?: () => number;
+  /** Milliseconds that the cells have to do what is decided, before the command ends without it. */
+  finishMs?: number;
 }
 
 /** How often moves are looked for that were left unfinished. */
 const LOOK_MS = SECOND;
 /** How often an account is packed again that has changed while its parcel was on the way. */
 const ATTEMPTS = 5;
-/** How long the cells have to do what is decided, before the command ends without it. */
 const FINISH_MS = 60 * SECOND;
 
 const BEGIN = "INSERT INTO account_moves (account_id, source, target, begun_at) VALUES (?, ?, ?, ?)";
@@ -47,7 +48,7 @@ const UNDO = "UPDATE account_moves SET outcome = 'undone' WHERE account_id = ? A
 const PLACE = `INSERT INTO places (kind, name, cell, until, version) VALUES (?1, ?2, ?3, NULL, ?4)
   ON CONFLICT (kind, name) DO UPDATE SET cell = excluded.cell, until = NULL, version = max(version + 1, excluded.version)`;
 
-export function createAccountMoves({ database, count, call, log, now = Date.now }: Deps) {
+export function createAccountMoves({ database, count, call, log, now = Date.now, finishMs = FINISH_MS }: Deps) {
   /** Those that this process is about to do. */
   const current = new Set<string>();
   const ask = <Step extends keyof AccountSide>(cell: number, step: Step, args: Parameters<AccountSide[Step]>[0]) =>
@@ -126,7 +127,7 @@ export function createAccountMoves({ database, count, call, log, now = Date.now 
   }
 
   async function finishInTime(move: Move): Promise<void> {
-    for (const until = performance.now() + FINISH_MS; ; await Bun.sleep(LOOK_MS)) {
+    for (const until = performance.now() + finishMs; ; await Bun.sleep(LOOK_MS)) {
       try {
         return await finish(move);
       } catch (error) {

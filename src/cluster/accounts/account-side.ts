@@ -149,8 +149,11 @@ export function createAccountSide(deps: AccountSideDeps) {
     );
     const closure = closureOf(toSchema({ tables: tables ?? [], columns: columns ?? [], references: references ?? [] }));
     const isLast = (name: string) => name === "agents" || name === "users";
-    for (const { name, where } of closure.toReversed().filter((one) => !isLast(one.name)))
-      await database.writeLong([{ sql: `DELETE FROM ${name} WHERE ${where}`, args: [account] }]);
+    for (const { name, where } of closure.toReversed().filter((one) => !isLast(one.name))) {
+      const { rows } = await database.readLong(`SELECT 1 FROM ${name} WHERE ${where} LIMIT 1`, [account]);
+      if (rows.length > 0)
+        await database.writeLong([{ sql: `DELETE FROM ${name} WHERE ${where}`, args: [account] }]);
+    }
     await database.write([
       { sql: "DELETE FROM jobs WHERE id IN (SELECT value FROM json_each(?))", args: [JSON.stringify(jobs)] },
       { sql: "DELETE FROM agents WHERE user_id = ?", args: [account] },

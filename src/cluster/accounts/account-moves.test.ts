@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { type Database, openDatabase } from "../../kernel/database/database.ts";
+import { createLog } from "../../kernel/telemetry/log.ts";
+import { type AccountMoves, createAccountMoves } from "./account-moves.ts";
+import { type AccountSide, createAccountSide } from "./account-side.ts";
+import { createGate } from "./gate.ts";
+import { writeParcel } from "./parcel-writer.ts";
+
+// Two cells in this process, with databases of their own. `power` is what a kill -9 takes: from a certain write on, none is done until
+// the power is back.
+const ACCOUNT = "01890000-0000-7000-8000-000000000001";
+const AGENT = "01890000-0000-7000-8000-00000000000a";
+const EMAIL = "ann@example.com";
+const log = createLog({ level: "error", format: "json" });
+const root = mkdtempSync(join(tmpdir(), "berth-moves-"));
+const power = { writesLeft: Number.POSITIVE_INFINITY, used: 0 };
+let cells: { database: Database; side: AccountSide }[] = [];
+
+async function openCell(here: number) {
+  const dataDir = join(root, String(here));
+  mkdirSync(dataDir);
+  const file = join(dataDir, "berth.db");
+  const opened = await openDatabase({ url: `file:${file}`, dataDir, log });
+  const powered =
+    (write: Database["write"]): Database["write"] =>
+    async (statements) => {
+      if (power.used >= power.writesLeft) throw new Error("killed");
+      power.used++;
+      return write(statements);
+    };
+  const database = { ...opened, write: powered(opened.write), writeLong: powered(opened.writeLong) };
+  const gate = createGate({ database, agentsDomain: "agents.example", here });
+  const side = createAccountSide({
+    ...{ here, database, dataDir, gate, hooks: [], call, log },
+    async namesOf(account) {
+      const { rows } = await database.read("SELECT email FROM users WHERE id = ?", [account]);
+      return rows.map(({ email }) => ({ kind: "email", name: String(email) }));
+    },
+    pack: async (account, path) => writeParcel({ file, dataDir, account }, path),
+    files: {
+      bringAgents: async () => undefined,
+      bring: async () => false,
+      keep: async () => undefined,
+      forget: async () => undefined,
+    },
+  });
+  return { database, side };
+}
+
+async function call<Result>(to: number, _: string, args: unknown): Promise<Result> {
+  const { step, args: given } = args as { step: keyof AccountSide; args: never };
+  return (await cells[to]?.side[step](given)) as Result;
+}
+
+const driver = (): AccountMoves => {
+  const [first] = cells;
+  if (!first) throw new Error("There is no cell.");
+  return createAccountMoves({ database: first.database, count: () => 2, call, log: { info() {}, warn() {} }, finishMs: 0 });
+};
+
+const rowsIn = async (cell: number, sql: string, ...args: string[]) =>
+  ((await cells[cell]?.database.read(sql, args))?.rows ?? []).map((row) => ({ ...row }));
+const countIn = async (cell: number, table: string) => Number((await rowsIn(cell, `SELECT count(*) AS n FROM ${table}`))[0]?.n);
+
+/** The only cell with the account, all of it, as it was before it moved for the first time. */
+async function cellOfAccount(): Promise<number> {
+  const has = await Promise.all([0, 1].map((cell) => countIn(cell, "users")));
+  expect(has.toSorted()).toEqual([0, 1]);
+  const at = has.indexOf(1);
+  for (const table of ["agents", "sessions", "messages", "memories", "credit_entries", "jobs"])
+    expect([table, await countIn(1 - at, table), await countIn(at, table)]).toEqual([table, 0, table === "messages" ? 400 : 1]);
+  const agent = "SELECT status, wanted, thawed_status, owner_frozen FROM agents";
+  expect(await rowsIn(at, agent)).toMatchObject([
+    { status: "running", wanted: "up", thawed_status: null, owner_frozen: 0 },
+  ]);
+  expect(await rowsIn(at, "SELECT state, lease FROM jobs")).toMatchObject([{ state: "queued", lease: null }]);
+  const order = await rowsIn(at, "SELECT id FROM messages ORDER BY seq");
+  expect(order.map(({ id }) => id)).toEqual(Array.from({ length: 400 }, (_, n) => `m${n}`));
+  expect(await rowsIn(0, "SELECT * FROM account_moves")).toEqual([]);
+  const names = await rowsIn(0, "SELECT cell FROM places WHERE kind = 'email' AND name = ?", EMAIL);
+  if (names.length > 0 || at === 1) expect(names).toMatchObject([{ cell: at }]);
+  for (const cell of [0, 1]) {
+    const found = await cells[cell]?.side.whereabouts({ key: AGENT });
+    expect(found).toEqual(cell === at ? null : await leftFor(cell, at));
+  }
+  return at;
+}
+
+/** A cell that the account has never been in knows nothing of it. */
+async function leftFor(cell: number, at: number): Promise<{ cell: number } | null> {
+  return (await rowsIn(cell, "SELECT 1 FROM moving_accounts")).length > 0 ? { cell: at } : null;
+}
+
+beforeAll(async () => {
+  cells = [await openCell(0), await openCell(1)];
+  const add = (table: string, row: Record<string, string | number>) => ({
+    sql: `INSERT INTO ${table} (${Object.keys(row).join(", ")}) VALUES (${Object.keys(row).map(() => "?")})`,
+    args: Object.values(row),
+  });
+  const times = { created_at: 1, updated_at: 1 };
+  await cells[0]?.database.write([
+    add("users", { id: ACCOUNT, email: EMAIL, name: "n", referral_code: "abcdefgh", credits: 5, ...times }),
+    add("agents", {
+      ...{ id: AGENT, user_id: ACCOUNT, name: "a", model: "model_a", subdomain: "a-bcdefg", ...times },
+      ...{ status: "running", wanted: "up", runtime_version: "1" },
+    }),
+    add("memories", {
+      ...{ id: "m", agent_id: AGENT, circle: "c", content: "likes herring", digest: "d", source: "owner", ...times },
+    }),
+    add("sessions", {
+      ...{ id: "s", agent_id: AGENT, platform: "web", peer: "p", status: "open", message_count: 400 },
+      ...{ created_at: 1, last_activity_at: 1 },
+    }),
+    ...Array.from({ length: 400 }, (_, n) =>
+      add("messages", {
+        ...{ id: `m${n}`, session_id: "s", agent_id: AGENT, inbox_id: `i${n}`, platform: "web", role: "user", created_at: 1 },
+        content: "x".repeat(1_000),
+      }),
+    ),
+    add("jobs", {
+      ...{ id: "j", kind: "k", payload: JSON.stringify({ agentId: AGENT }), run_at: 5, max_attempts: 8, created_at: 1 },
+    }),
+  ]);
+}, 30_000);
+
+afterAll(async () => {
+  for (const { database } of cells) await database.close();
+  rmSync(root, { recursive: true });
+});
+
+describe("an account", () => {
+  test("moves, comes back, and is found where it is", async () => {
+    expect(await cellOfAccount()).toBe(0);
+    expect(await driver().move(ACCOUNT, 1)).toMatchObject({ from: 0, to: 1 });
+    expect(await cellOfAccount()).toBe(1);
+    expect(await driver().move(ACCOUNT, 1)).toMatchObject({ from: 1, to: 1, ms: 0 });
+    expect(await driver().move(ACCOUNT, 0)).toMatchObject({ from: 1, to: 0 });
+    expect(await cellOfAccount()).toBe(0);
+  }, 30_000);
+
+  test("that is nobody's, or a cell that is none, is refused", async () => {
+    await expect(driver().move(EMAIL, 1)).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
+    await expect(driver().move(ACCOUNT, 2)).rejects.toMatchObject({ status: 400 });
+    expect(await cellOfAccount()).toBe(0);
+  });
+
+  test("is in exactly one cell, whole, whichever write of the move is the last before all processes are killed", async () => {
+    const ends = { stayed: 0, moved: 0 };
+    for (let writes = 0; ; writes++) {
+      const before = await cellOfAccount();
+      power.used = 0;
+      power.writesLeft = writes;
+      const outcome = await driver()
+        .move(ACCOUNT, 1 - before)
+        .catch(() => undefined);
+      // The power is back, and the process of cell 0 starts.
+      power.writesLeft = Number.POSITIVE_INFINITY;
+      const end = driver().begin();
+      await eventually(async () => (await rowsIn(0, "SELECT * FROM account_moves")).length === 0, { timeoutMs: 10_000 });
+      end();
+      const after = await cellOfAccount();
+      ends[after === before ? "stayed" : "moved"]++;
+      if (outcome) break;
+      expect(writes).toBeLessThan(200);
+    }
+    // Some before the decision, some after it.
+    expect(ends.stayed).toBeGreaterThan(3);
+    expect(ends.moved).toBeGreaterThan(8);
+  }, 300_000);
+});
