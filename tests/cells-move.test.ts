@@ -1,16 +1,41 @@
 // Accounts that move between the cells of one machine, with the whole binary: what was given out goes on working, and nothing is lost.
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { cellOfId } from "../src/kernel/cells/marks.ts";
 import { newEmail, PASSWORD } from "./support/accounts.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
-import { countAccounts } from "./support/cells.ts";
+import { countAccounts, folderOf, statesOf } from "./support/cells.ts";
 import { type Client, createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { type SpawnedTelegram, spawnTelegram } from "./support/telegram-control.ts";
+import { startUpstream, type Upstream } from "./support/upstream.ts";
 
+const TOKEN = `100000:${"cells-move-token-of-a-bot".padEnd(35, "x")}`;
+const CHAT = 1_000;
+/** Milliseconds after which a process is killed while an account moves. */
+const KILLS = [300, 700, 1_000, 1_300, 1_600, 2_200];
 let berth: Berth;
+let telegram: SpawnedTelegram;
+let upstream: Upstream;
 beforeAll(async () => {
-  berth = await startBerth({ env: { CELLS: "2", RATE_LIMITS: "off" }, readyMs: 60_000 });
+  telegram = await spawnTelegram();
+  await telegram.addBots([{ token: TOKEN }]);
+  upstream = await startUpstream();
+  upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
+  berth = await startBerth({
+    env: {
+      ...{ CELLS: "2", RATE_LIMITS: "off", CHANNEL_A_API_ROOT: telegram.url },
+      ...{ PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" },
+    },
+    readyMs: 60_000,
+  });
 }, 60_000);
-afterAll(() => berth[Symbol.asyncDispose]());
+afterAll(async () => {
+  await berth[Symbol.asyncDispose]();
+  await telegram[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
 
 async function accountIn(cell: number): Promise<{ client: Client; id: string }> {
   for (;;) {
@@ -85,6 +110,66 @@ test("an account moves with all that is theirs, and back, and everything that wa
   });
   expect([200, 201, 202, 404]).toContain(upload.status);
 }, 120_000);
+
+test("a bot answers each message once and in order while its account moves, and the account is whole after each kill -9", async () => {
+  const { client, id } = await accountIn(0);
+  const { email } = client.account;
+  await client.grant("pro");
+  const { body } = await client.post<{ agent: { id: string } }>("/api/agents/provision", {
+    ...{ name: "Bot", config: { channels: { channel_a: { access: "open" } } } },
+  });
+  const path = `/api/agents/${body.agent.id}/channels/channel_a`;
+  expect((await client.put(path, { token: TOKEN, ownerId: "7" })).status).toBe(200);
+  let said = 0;
+  let isOver = false;
+  const talking = (async () => {
+    while (!isOver) {
+      await telegram.userSays(TOKEN, CHAT, `message ${said++}`);
+      await Bun.sleep(1_100);
+    }
+  })();
+  const replies = async () => (await telegram.sent(TOKEN, CHAT)).map(({ text }) => text);
+  const answered = (count: number) =>
+    eventually(async () => new Set(await replies()).size >= count, { timeoutMs: 30_000 });
+  await answered(3);
+  for (const target of [1, 0, 1]) {
+    await move(id, target);
+    await answered(said + 2);
+  }
+  const inOrder = Array.from({ length: said }, (_, n) => `echo: message ${n}`);
+  await answered(said);
+  expect((await replies()).slice(0, inOrder.length)).toEqual(inOrder);
+
+  let at = 1;
+  for (const [n, delayMs] of KILLS.entries()) {
+    const moving = move(id, 1 - at).catch(() => undefined);
+    await Bun.sleep(delayMs);
+    // One of the cells in turn, and the first process, with which all end.
+    const states = await statesOf(berth).catch(() => []);
+    if (n % 3 === 2) await berth.kill();
+    else if (states[1]?.state === "ok") process.kill(states[1].pid, "SIGKILL");
+    await moving;
+    if (!berth.running) await berth.restart({ keepPorts: true });
+    await eventually(async () => (await statesOf(berth)).every(({ state }) => state === "ok"), { timeoutMs: 30_000 });
+    await eventually(() => movesUnderWay() === 0, { timeoutMs: 30_000 });
+    const counts = [0, 1].map((cell) => countAccounts(berth, cell, email));
+    expect(counts.toSorted(), `killed after ${delayMs} ms`).toEqual([0, 1]);
+    at = counts.indexOf(1);
+    expect((await client.get(path)).status).toBe(200);
+    await answered(said + 1);
+  }
+  isOver = true;
+  await talking;
+  await answered(said);
+  const all = await replies();
+  const missing = Array.from({ length: said }, (_, n) => `echo: message ${n}`).filter((text) => !all.includes(text));
+  expect(missing).toEqual([]);
+}, 240_000);
+
+function movesUnderWay(): number {
+  using database = new Database(join(folderOf(berth, 0), "berth.db"), { readonly: true });
+  return database.query<{ n: number }, []>("SELECT count(*) AS n FROM account_moves").get()?.n ?? -1;
+}
 
 test("a command finds an account that has moved, and a wrong one is told", async () => {
   const { client } = await accountIn(0);

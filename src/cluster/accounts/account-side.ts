@@ -24,7 +24,7 @@ import {
   restoreStatements,
 } from "./held-rows.ts";
 import type { JobRow, Packed } from "./parcel.ts";
-import { chooseShifts, readHeader, type Shifts, unpack } from "./parcel-reader.ts";
+import { chooseShifts, readHeader, type Shifts, tryOut, unpack } from "./parcel-reader.ts";
 
 /** What the old cell says of a parcel, and the new one keeps until the account has arrived. */
 export interface Consignment {
@@ -219,6 +219,7 @@ export function createAccountSide(deps: AccountSideDeps) {
       const { migration } = await readHeader(incoming(account));
       const [row] = (await database.read("SELECT max(name) AS name FROM migrations")).rows;
       if (row?.name !== migration) throw cellsDiffer();
+      await tryOut(incoming(account), size, database);
       await files.keep([parcelPath(account)]);
       const known = await stateOf(account);
       const wasHere = known?.state === "left" || known?.details.wasHere === true;

@@ -4,13 +4,14 @@ import { mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join, normalize, sep } from "node:path";
 import type { InValue } from "@libsql/client";
-import type { Database, Statement } from "../../kernel/database/database.ts";
+import { type Database, GuardFailed, type Statement } from "../../kernel/database/database.ts";
 import { NUMBERED } from "./closure.ts";
 import { FILE_FOLDERS, fromText, type JobRow, type ParcelHeader, type ParcelLine } from "./parcel.ts";
 
 const PIECE_BYTES = 128 * 1024;
 /** Between the numbers of a cell and those of rows that arrive: so many rows may be added meanwhile. */
 const GAP = 1_000_000;
+const TRIED_BYTES = 16 * 1024 * 1024;
 
 /** What is added to each number, by the table that is numbered. */
 export type Shifts = Readonly<Record<string, number>>;
@@ -66,6 +67,29 @@ export async function readHeader(path: string): Promise<ParcelHeader> {
   throw new Error("The parcel is empty.");
 }
 
+/**
+ * Inserts all rows in a write that is undone: what can't be inserted shows before the old cell has given anything up. Not done for a large
+ * parcel, since other writes wait meanwhile.
+ */
+export async function tryOut(path: string, size: number, database: Pick<Database, "read" | "writeLong">): Promise<void> {
+  if (size > TRIED_BYTES) return;
+  const header = await readHeader(path);
+  const shifts = await chooseShifts(header, database);
+  const statements: Statement[] = [];
+  for await (const { line } of linesOf(path)) {
+    if (typeof line === "object" && line !== null && "table" in line)
+      statements.push(...rowStatements(header, line as Extract<ParcelLine, { table: number }>, shifts));
+  }
+  const undo: Statement = { sql: "INSERT INTO guard (ok) VALUES (0)", args: [], guard: "trial" };
+  try {
+    await database.writeLong([...statements, undo]);
+  } catch (error) {
+    if (error instanceof GuardFailed) return;
+    throw error;
+  }
+  throw new Error("A trial of the account's rows was not undone.");
+}
+
 /** Chosen once for each move, before the first row is inserted. */
 export async function chooseShifts({ numbers }: ParcelHeader, database: Pick<Database, "read">): Promise<Shifts> {
   const shifts: Record<string, number> = {};
@@ -74,7 +98,7 @@ export async function chooseShifts({ numbers }: ParcelHeader, database: Pick<Dat
     if (!range) continue;
     const [row] = (await database.read(`SELECT min(${column}) AS least, max(${column}) AS most FROM ${table}`)).rows;
     shifts[table] =
-      place === "above" ? Number(row?.most ?? 0) + GAP - range[0] : Math.min(Number(row?.least ?? 1), 1) - 1 - range[1];
+      place === "above" ? Number(row?.most ?? 0) + GAP - range[0] : Math.min(Number(row?.least ?? 0), 0) - 1 - range[1];
   }
   return shifts;
 }
@@ -99,11 +123,11 @@ export function rowStatements(
 }
 
 function shifted(table: string, column: string, value: unknown, shifts: Shifts): unknown {
-  // 0 says that there is none yet.
-  if (typeof value !== "number" || value === 0) return value;
-  for (const [numbered, { column: own, references }] of Object.entries(NUMBERED)) {
-    const isOwn = numbered === table && own === column;
-    if (isOwn || references.some(([from, by]) => from === table && by === column))
+  if (typeof value !== "number") return value;
+  if (NUMBERED[table]?.column === column) return value + (shifts[table] ?? 0);
+  for (const [numbered, { references }] of Object.entries(NUMBERED)) {
+    // What refers to 0 refers to none.
+    if (value !== 0 && references.some(([from, by]) => from === table && by === column))
       return value + (shifts[numbered] ?? 0);
   }
   return value;
