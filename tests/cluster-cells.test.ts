@@ -109,6 +109,23 @@ describe("three cells on two machines", () => {
     for (const { client } of owners.values()) expect(listed.map(({ email }) => email)).toContain(client.account.email);
   }, 120_000);
 
+  test("an account moves to a cell of another machine, and back, and every machine still answers for it", async () => {
+    const [from, to] = [...owners.keys()].filter((cell) => cell > 0);
+    const owner = owners.get(from ?? 0);
+    if (from === undefined || to === undefined || !owner) throw new Error("There are three cells.");
+    const { client } = owner;
+    for (const target of [to, from]) {
+      const moved = await cluster.command("cells", "move", client.account.email, String(target));
+      expect(moved).toMatchObject({ exitCode: 0, stderr: "" });
+      for (const node of cluster.nodes) {
+        expect(await talk(owner, node, `in cell ${target}`)).toBe(`echo: in cell ${target}`);
+        const { email, password } = client.account;
+        const signedIn = await createClient(node).post("/api/auth/callback/credentials", { email, password });
+        expect(signedIn.status).toBe(200);
+      }
+    }
+  }, 90_000);
+
   test("the copies of each cell are equal", async () => {
     for (const cell of owners.keys()) {
       const { stdout, stderr } = await cluster.command("cluster", "check", String(cell));

@@ -67,7 +67,13 @@ export function createBilling({ kernel, authService, agents, agentStats, isKnown
   });
   const { addUp } = ledger;
   agentStats.beforeFigures(addUp);
-  cells?.onAccountMoves({ beforePacked: addUp });
+  cells?.onAccountMoves({
+    beforePacked: addUp,
+    removed({ userId, agentIds }) {
+      balances.forget(userId);
+      for (const id of agentIds) ledger.forgetAgent(id);
+    },
+  });
   const cache = createResponseCache({ metrics });
   const turnCaches = createTurnCaches({ database, config, cache, ledger });
   agents.onDelete(turnCaches.forgetAgent);

@@ -79,5 +79,7 @@ export function joinOtherPlugins(deps: Deps): void {
     runningTurns.cancelAgent(agentId);
     runningTurns.rejectWaiting(agentId, agentDeletedError());
     liveTurns.endAgent(agentId, agentDeletedError());
+    // It may come back from another cell, with other sessions.
+    sessions.invalidateAgent(agentId);
   });
 }

@@ -99,6 +99,7 @@ export const skills = plugin("skills", (host) => {
   agentService.registerConfigCheck(createConfigWarnings(registry, expectedTools));
   agentService.onChange(registry.invalidate);
   agentService.onDelete(registry.invalidate);
+  agentService.onDelete(memories.forgetAgent);
   const builtIn = [
     clockSkill,
     createMemorySkill(memories, ownerFacts.find),

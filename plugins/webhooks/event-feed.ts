@@ -44,7 +44,9 @@ export function createEventFeed({ events, log, identities, onSessionRevoked, hea
     const filter = { ...(all ? {} : { userId }), ...(exactTypes ? { types: exactTypes } : {}), limit: BATCH };
     /** The last event reported by the subscription, whether it matches this reader's filter or not. */
     let lastSeenSeq = 0;
-    let cursor = after ?? (await events.latest());
+    // A cell that the account has left may have given a number that is not reached here.
+    const latest = await events.latest();
+    let cursor = Math.min(after ?? latest, latest);
     return {
       lastEventId: () => String(cursor),
       async read() {

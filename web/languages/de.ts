@@ -4694,6 +4694,8 @@ export const translation = {
     TURN_NOT_FOUND: "Diese Antwort gibt es nicht mehr.",
     UNAUTHORIZED: "Melde dich zuerst an.",
     ALREADY_IMPORTED: "Dieser Agent wurde schon übernommen.",
+    ACCOUNT_MOVING:
+      "Dieses Konto zieht gerade innerhalb des Dienstes um. Versuche es in ein paar Sekunden noch einmal.",
     CELL_AWAY: "Ein Teil dieses Dienstes startet gerade. Versuche es in ein paar Sekunden noch einmal.",
     SET_IN_FIRST_CELL:
       "Schlüssel und Standardmodelle liegen in Zelle 0, für alle Zellen. Ändere sie als Admin mit einem Konto dort, oder setze sie in der Umgebung.",

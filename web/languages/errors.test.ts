@@ -11,12 +11,14 @@ const CODE = /\b(?:AppError\(\s*\w+,|forbidden\(|notFound\(\s*[^,;]*,)\s*"([A-Z]
 
 /** Errors that only programs and agents, the command line, visitors of public pages or the plain forms of sign-in meet. */
 const ELSEWHERE = new Set([
+  "ACCOUNT_BUSY",
   "ADDRESS_NOT_PROVEN",
   "AGENT_BUSY",
   "AMBIGUOUS",
   "BAD_REQUEST",
   "BOT_DETECTED",
   "CHAT_OFF",
+  "CELLS_DIFFER",
   "CHECK_FAILED",
   "CLIENT_GONE",
   "CONSOLE_NOT_BUILT",
@@ -37,6 +39,7 @@ const ELSEWHERE = new Set([
   "INVALID_DAYS",
   "METRICS_CLOSED",
   "MODEL_NOT_FOUND",
+  "MOVE_GOES_ON",
   "NO_STANDBY",
   "OWNER_NEEDED",
   "PREVIOUS_RESPONSE_NOT_FOUND",

@@ -24,6 +24,7 @@ const ELSEWHERE = [
   "plugins/runtime/model.ts",
   "plugins/sandbox/",
   "plugins/social/",
+  "src/cluster/accounts/",
   "src/server/commands/remote/",
   "plugins/lifecycle/import-export/",
   "plugins/channels/access/access-decision.ts",

@@ -6,7 +6,7 @@ import type { Freezing } from "../freezing.ts";
 import type { LogStore } from "../logs/log-store.ts";
 
 interface Deps extends Pick<Kernel, "cells" | "database"> {
-  hooks: Pick<AgentHooks, "notifyChanged" | "notifyDeleted">;
+  hooks: Pick<AgentHooks, "notifyChanged" | "notifyConfigured" | "notifyDeleted">;
   agents: Pick<AgentStore, "invalidateOwner">;
   logs: Pick<LogStore, "flush">;
   freezing: Pick<Freezing, "changedStatement">;
@@ -22,6 +22,7 @@ export function joinAccountMoves({ cells, database, hooks, agents, logs, freezin
       agents.invalidateOwner(userId);
       for (const id of agentIds) {
         hooks.notifyChanged(id);
+        hooks.notifyConfigured(id);
         await hooks.notifyDeleted(id);
       }
     },

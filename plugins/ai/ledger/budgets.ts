@@ -53,6 +53,8 @@ export interface Budgets {
   spentMicroUsd(scope: Pick<BudgetScope, "of" | "period">): Promise<number>;
   /** Makes this cell's share of a common budget as small as what is spent and held, and returns that, in whole micro-USD. */
   giveBack(budget: SharedBudget): Promise<number>;
+  /** The agent is another cell's: if it comes back, its rows say what it has spent. */
+  forget(agentId: string): void;
 }
 
 interface Deps {
@@ -181,6 +183,9 @@ export function createBudgets({ loadSpent, onRefused, shares, now = Date.now }: 
   }
 
   return {
+    forget(agentId) {
+      for (const period of ["day", "month"] as const) countersByKey.delete(keyOf({ agentId }, period));
+    },
     placeHold: (scopes, microUsd, notify = onRefused) => place(scopes, microUsd, notify),
     async spentMicroUsd(scope) {
       const { spent, reserved } = currentCounter(scope) ?? (await loadCounter(scope));

@@ -52,6 +52,8 @@ export interface Ledger {
   flush(): Promise<void>;
   /** The same, and adds all rows to the sums by day, account and month. Call it before reading these. */
   addUp(): Promise<void>;
+  /** See `Budgets.forget`. */
+  forgetAgent: Budgets["forget"];
   /** Writes the rows that a crash left in the journal. */
   start(): Promise<void>;
   /** The same as `addUp`, for the last time. Never rejects. */
@@ -290,6 +292,7 @@ export function createLedger({
     cachedReservation: (call) => createReservation(call, NO_TOKENS, 0, { cached: true }),
     spentMicroUsd: budgets.spentMicroUsd,
     giveBack: budgets.giveBack,
+    forgetAgent: budgets.forget,
     flush,
     addUp,
     async start() {

@@ -62,6 +62,8 @@ export interface MemoryStore {
   embedStatements(agentId: string): Statement[];
   /** Records that an agent has looked these facts up. */
   markUsed(ids: readonly string[]): Promise<void>;
+  /** The agent is gone: if it comes back from another cell, it may know something else. */
+  forgetAgent(agentId: string): void;
   /** Bytes held in memory for this agent. */
   memoryBytes(agentId: string): number;
   /** The newest facts, from a bounded cache. */

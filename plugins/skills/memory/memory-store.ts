@@ -135,6 +135,7 @@ export function createMemoryStore({ database, config, vectors, embedStatements =
 
   return {
     embedStatements,
+    forgetAgent: forgetCached,
     memoryBytes: (agentId) => estimateMemorySize(recent.values((key) => key.startsWith(`${agentId}\n`))),
 
     async remember(fact) {

@@ -59,12 +59,19 @@ async function call<Result>(to: number, _: string, args: unknown): Promise<Resul
 const driver = (): AccountMoves => {
   const [first] = cells;
   if (!first) throw new Error("There is no cell.");
-  return createAccountMoves({ database: first.database, count: () => 2, call, log: { info() {}, warn() {} }, finishMs: 0 });
+  return createAccountMoves({
+    database: first.database,
+    count: () => 2,
+    call,
+    log: { info: () => undefined, warn: () => undefined },
+    finishMs: 0,
+  });
 };
 
 const rowsIn = async (cell: number, sql: string, ...args: string[]) =>
   ((await cells[cell]?.database.read(sql, args))?.rows ?? []).map((row) => ({ ...row }));
-const countIn = async (cell: number, table: string) => Number((await rowsIn(cell, `SELECT count(*) AS n FROM ${table}`))[0]?.n);
+const countIn = async (cell: number, table: string) =>
+  Number((await rowsIn(cell, `SELECT count(*) AS n FROM ${table}`))[0]?.n);
 
 /** The only cell with the account, all of it, as it was before it moved for the first time. */
 async function cellOfAccount(): Promise<number> {
@@ -72,7 +79,11 @@ async function cellOfAccount(): Promise<number> {
   expect(has.toSorted()).toEqual([0, 1]);
   const at = has.indexOf(1);
   for (const table of ["agents", "sessions", "messages", "memories", "credit_entries", "jobs"])
-    expect([table, await countIn(1 - at, table), await countIn(at, table)]).toEqual([table, 0, table === "messages" ? 400 : 1]);
+    expect([table, await countIn(1 - at, table), await countIn(at, table)]).toEqual([
+      table,
+      0,
+      table === "messages" ? 400 : 1,
+    ]);
   const agent = "SELECT status, wanted, thawed_status, owner_frozen FROM agents";
   expect(await rowsIn(at, agent)).toMatchObject([
     { status: "running", wanted: "up", thawed_status: null, owner_frozen: 0 },
@@ -86,7 +97,7 @@ async function cellOfAccount(): Promise<number> {
   const names = await rowsIn(0, "SELECT cell FROM places WHERE kind = 'email' AND name = ?", EMAIL);
   if (names.length > 0 || at === 1) expect(names).toMatchObject([{ cell: at }]);
   for (const cell of [0, 1]) {
-    const found = await cells[cell]?.side.whereabouts({ key: AGENT });
+    const found = await cells[cell]?.side.whereabouts({ keys: [AGENT] });
     expect(found).toEqual(cell === at ? null : await leftFor(cell, at));
   }
   return at;
@@ -119,11 +130,21 @@ beforeAll(async () => {
     }),
     ...Array.from({ length: 400 }, (_, n) =>
       add("messages", {
-        ...{ id: `m${n}`, session_id: "s", agent_id: AGENT, inbox_id: `i${n}`, platform: "web", role: "user", created_at: 1 },
+        ...{
+          id: `m${n}`,
+          session_id: "s",
+          agent_id: AGENT,
+          inbox_id: `i${n}`,
+          platform: "web",
+          role: "user",
+          created_at: 1,
+        },
         content: "x".repeat(1_000),
       }),
     ),
-    ...["e0", "e1", "e2"].map((id) => add("events", { id, type: "a.b", user_id: ACCOUNT, data: "null", created_at: 1 })),
+    ...["e0", "e1", "e2"].map((id) =>
+      add("events", { id, type: "a.b", user_id: ACCOUNT, data: "null", created_at: 1 }),
+    ),
     add("jobs", {
       ...{ id: "j", kind: "k", payload: JSON.stringify({ agentId: AGENT }), run_at: 5, max_attempts: 8, created_at: 1 },
     }),
@@ -152,7 +173,8 @@ describe("an account", () => {
   });
 
   test("whose rows the other cell can't take stays where it is", async () => {
-    const rival = "INSERT INTO users (id, email, name, referral_code, credits, created_at, updated_at) VALUES ('r', ?, 'r', 'r', 0, 1, 1)";
+    const rival =
+      "INSERT INTO users (id, email, name, referral_code, credits, created_at, updated_at) VALUES ('r', ?, 'r', 'r', 0, 1, 1)";
     await cells[1]?.database.write([{ sql: rival, args: [EMAIL] }]);
     await expect(driver().move(ACCOUNT, 1)).rejects.toThrow("users.email");
     await cells[1]?.database.write([{ sql: "DELETE FROM users WHERE id = 'r'", args: [] }]);
@@ -171,7 +193,9 @@ describe("an account", () => {
       // The power is back, and the process of cell 0 starts.
       power.writesLeft = Number.POSITIVE_INFINITY;
       const end = driver().begin();
-      await eventually(async () => (await rowsIn(0, "SELECT * FROM account_moves")).length === 0, { timeoutMs: 10_000 });
+      await eventually(async () => (await rowsIn(0, "SELECT * FROM account_moves")).length === 0, {
+        timeoutMs: 10_000,
+      });
       end();
       const after = await cellOfAccount();
       ends[after === before ? "stayed" : "moved"]++;

@@ -8,8 +8,9 @@ import { AppError, invalidInput } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/telemetry/log.ts";
 import { SECOND } from "../../kernel/util/time.ts";
 import type { CellCalls } from "../cells/cell-calls.ts";
-import type { AccountSide, Consignment } from "./account-side.ts";
+import type { AccountSide } from "./account-side.ts";
 import { accountMoving } from "./gate.ts";
+import type { Consignment } from "./moving-accounts.ts";
 
 export interface MovedAccount {
   account: string;

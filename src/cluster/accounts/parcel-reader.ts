@@ -71,7 +71,11 @@ export async function readHeader(path: string): Promise<ParcelHeader> {
  * Inserts all rows in a write that is undone: what can't be inserted shows before the old cell has given anything up. Not done for a large
  * parcel, since other writes wait meanwhile.
  */
-export async function tryOut(path: string, size: number, database: Pick<Database, "read" | "writeLong">): Promise<void> {
+export async function tryOut(
+  path: string,
+  size: number,
+  database: Pick<Database, "read" | "writeLong">,
+): Promise<void> {
   if (size > TRIED_BYTES) return;
   const header = await readHeader(path);
   const shifts = await chooseShifts(header, database);

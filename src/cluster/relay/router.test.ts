@@ -57,6 +57,7 @@ function startNode({ answer, owner }: NodeOptions): Node {
     own: () => Promise.resolve(undefined),
     call: () => Promise.resolve(undefined),
     onRelayed: () => undefined,
+    movedTo: async () => undefined,
     changed: () => Bun.sleep(1),
   });
   return { address, served: () => served };

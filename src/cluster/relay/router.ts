@@ -36,6 +36,8 @@ export interface RouterDeps {
   /** Answers a call of another node; undefined if the cell is not on this one. */
   call(cell: number, request: Request): Promise<Response | undefined>;
   onRelayed(): void;
+  /** The cell to which the account of a request has moved from the one that its mark names. Asked for WebSockets, which a cell can't send on. */
+  movedTo(cell: number, request: Request): Promise<number | undefined>;
   /** Resolves when a place may have changed, or after `ms`. */
   changed(ms: number): Promise<void>;
 }
@@ -77,7 +79,7 @@ interface Answer {
 }
 
 export function createRouter(deps: RouterDeps): Router {
-  const { address, count, agentsDomain, grants, placeOf, own, call, onRelayed, changed } = deps;
+  const { address, count, agentsDomain, grants, placeOf, own, call, onRelayed, movedTo, changed } = deps;
   /** What a client is told that has waited in vain. */
   const away = address === undefined ? cellAway : cellMoved;
   const departures = watchDepartures({ placeOf, changed });
@@ -97,7 +99,6 @@ export function createRouter(deps: RouterDeps): Router {
 
   async function deliver(delivery: Delivery): Promise<Answer> {
     const { cell, surface, request, server, clientAddress, forwarding, isRelayed } = delivery;
-    const isSocket = request.headers.get("upgrade")?.toLowerCase() === "websocket";
     const grant = { surface, cell, clientAddress };
     const deadline = performance.now() + WAIT_MS;
     let sending: Sending | undefined;
@@ -114,7 +115,7 @@ export function createRouter(deps: RouterDeps): Router {
       }
       if (place && !(isRelayed && place.kind === "node")) {
         if (forwarding) request.headers.set(FORWARDING_HEADER, encodeForwarding(forwarding));
-        if (!isSocket) sending ??= prepareRelay(request, grants);
+        if (!isSocket(request)) sending ??= prepareRelay(request, grants);
         const sent = sending;
         const outcome = sent
           ? await departures.during(cell, place.address, (gone) => sent.send(place.address, grant, gone))
@@ -163,6 +164,7 @@ export function createRouter(deps: RouterDeps): Router {
     const clientAddress = server.requestIP(request)?.address ?? "";
     const marked = cellOfRequest(request, agentsDomain);
     let cell = marked < count() ? marked : 0;
+    if (isSocket(request) && placeOf(cell)?.kind !== "here") cell = (await movedTo(cell, request).catch(() => undefined)) ?? cell;
     let forwarding: Forwarding | undefined;
     let asSent = request;
     for (let hop = 1; ; hop++) {
@@ -194,6 +196,8 @@ export function createRouter(deps: RouterDeps): Router {
     },
   };
 }
+
+const isSocket = ({ headers }: Request) => headers.get("upgrade")?.toLowerCase() === "websocket";
 
 /** Removes the headers that nodes and processes set for each other. */
 function removeInternalHeaders({ headers }: Request): void {

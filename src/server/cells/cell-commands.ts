@@ -24,7 +24,7 @@ interface Deps {
   count(): number;
   firstCell: Pick<FirstCell, "readLoads" | "loads" | "moves">;
   /** Asks a cell about accounts that have left it. */
-  whereabouts(cell: number, key: string): Promise<{ cell: number } | "moving" | null>;
+  whereabouts: Whereabouts;
   idOf(cell: number, email: string): Promise<string | null>;
   /** Of the process of a cell on this machine. */
   pidOf(cell: number): number | undefined;
@@ -69,8 +69,7 @@ export function createCellCommands({ count, firstCell, pidOf, directory, whereab
   /** The cell that has what an id names: the one that made it, or the one to which the account has moved. */
   async function cellOfMade(id: string): Promise<number> {
     const made = Math.min(cellOfId(id), count() - 1);
-    const found = await whereabouts(made, id);
-    return found === null || found === "moving" ? made : found.cell;
+    return (await whereabouts(made, [id])) ?? made;
   }
 
   /** Moves an account, given by its id or address. */
@@ -128,8 +127,17 @@ export function createCellCommands({ count, firstCell, pidOf, directory, whereab
   };
 }
 
-/** How the commands ask a cell about accounts. */
+/** The cell of what another cell has given out, if its account has moved. */
+export type Whereabouts = (cell: number, keys: readonly string[]) => Promise<number | undefined>;
+
+/** How a cell is asked about accounts. */
 export const accountQuestions = (call: CellCalls["call"]): Pick<Deps, "whereabouts" | "idOf"> => ({
-  whereabouts: (cell, key) => call(cell, "account", { step: "whereabouts", args: { key } }),
+  async whereabouts(cell, keys) {
+    const found = await call<{ cell: number } | "moving" | null>(cell, "account", {
+      step: "whereabouts",
+      args: { keys },
+    });
+    return found === null || found === "moving" ? undefined : found.cell;
+  },
   idOf: (cell, email) => call(cell, "account", { step: "idOf", args: { email } }),
 });

@@ -1,6 +1,7 @@
 // Serves several cells on one machine: cell 0 in this process, with the router and the directory, the others in processes of
 // their own, so that the machine uses all its processors.
 
+import { keysOfRequest } from "../../cluster/accounts/request-keys.ts";
 import type { Calls } from "../../cluster/cells/calls.ts";
 import { createCellCalls } from "../../cluster/cells/cell-calls.ts";
 import { type CellProcess, startCellProcess } from "../../cluster/cells/cell-process.ts";
@@ -86,6 +87,7 @@ export async function openCellsService(options: CellOptions, cellCount: number):
     count,
     isReady: () => others().every(({ address }) => address !== undefined),
   });
+  const questions = accountQuestions(call);
   const router = createRouter({
     address: undefined,
     count,
@@ -94,6 +96,7 @@ export async function openCellsService(options: CellOptions, cellCount: number):
     placeOf,
     own,
     call: async () => undefined,
+    movedTo: (cell, request) => questions.whereabouts(cell, keysOfRequest(request, config.agentsDomain)),
     onRelayed: () => undefined,
     changed: changes.wait,
   });
@@ -106,7 +109,7 @@ export async function openCellsService(options: CellOptions, cellCount: number):
       firstCell,
       pidOf: (cell) => (cell === 0 ? process.pid : processes.get(cell)?.pid),
       directory: remoteDirectory(call),
-      ...accountQuestions(call),
+      ...questions,
       runIn: (cell, name, args) => call(cell, "command", { name, args }, 0),
     }),
     defaultModel: first.app.defaultModel,

@@ -7,6 +7,7 @@ import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import type { CellNames } from "../../cluster/cells/cell-names.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { SharedFiles } from "../../kernel/files.ts";
+import { createKeyedQueue } from "../../kernel/util/keyed-queue.ts";
 import type { App } from "../app.ts";
 import { programCommand } from "../backups/backup-process.ts";
 import type { OpenCell } from "../service/cell.ts";
@@ -24,6 +25,7 @@ export function openAccounts(
 ): OpenAccounts {
   const { database, config, log, files } = kernel;
   const { agentsDomain, dataDir } = config;
+  const inTurn = createKeyedQueue();
   const gate = createGate({ database, agentsDomain, here: names.here });
   const side = createAccountSide({
     here: names.here,
@@ -47,7 +49,13 @@ export function openAccounts(
   gate.refresh().catch((error: unknown) => log.warn("accounts that move could not be read", { error }));
   return {
     surfaces: { web: gate.before(app.web), backend: gate.before(app.backend) },
-    handlers: { account: ({ step, args }: { step: keyof AccountSide; args: never }) => side[step](args) },
+    handlers: {
+      account: ({ step, args }: { step: keyof AccountSide; args: object }) => {
+        // A step whose answer was lost may still be under way when it is asked for again.
+        const run = async (): Promise<unknown> => side[step](args as never);
+        return "account" in args ? inTurn(String(args.account), run) : run();
+      },
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 // Serves this machine's part of a cluster. The first process has the router and, while this machine owns it, cell 0; each other
 // cell that the machine owns or follows has a process of its own.
 
-import type { Calls } from "../../cluster/cells/calls.ts";
+import { keysOfRequest } from "../../cluster/accounts/request-keys.ts";
 import { createCellCalls } from "../../cluster/cells/cell-calls.ts";
 import { remoteDirectory } from "../../cluster/cells/remote-directory.ts";
 import { createRelayGrants } from "../../cluster/relay/grants.ts";
@@ -77,6 +77,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     },
   });
   const { node, figures, openVideo, handOver, close } = opened;
+  const questions = accountQuestions(calls.call);
   const router = createRouter({
     address,
     count,
@@ -90,6 +91,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
       state: () => ({ isTrusted: node.isTrusted(), isHere: here() !== undefined, owner: node.ownerOf(0) }),
     }),
     call: calls.answer,
+    movedTo: (cell, request) => questions.whereabouts(cell, keysOfRequest(request, config.agentsDomain)),
     onRelayed: () => figures.count("relayed"),
     changed: changes.wait,
   });
@@ -121,7 +123,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     firstCell,
     pidOf: (cell) => (cell === 0 ? here() && process.pid : pidOf(cell)),
     directory: remoteDirectory(calls.call),
-    ...accountQuestions(calls.call),
+    ...questions,
     runIn: (cell, name, args) => calls.call(cell, "command", { name, args }),
   });
   const open = here();

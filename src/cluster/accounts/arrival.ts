@@ -1,0 +1,126 @@
+// What the cell does in which an account arrives.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { runAccountHooks } from "../../kernel/cells/account-hooks.ts";
+import type { Name } from "../../kernel/cells/cells.ts";
+import type { Statement } from "../../kernel/database/database.ts";
+import { AppError } from "../../kernel/errors.ts";
+import type { AccountSideDeps } from "./account-side.ts";
+import { addKeysStatement, restoreStatements } from "./held-rows.ts";
+import {
+  type Consignment,
+  type Details,
+  detailStatement,
+  forgetStatement,
+  movingOf,
+  readState,
+  setStatement,
+} from "./moving-accounts.ts";
+import type { JobRow } from "./parcel.ts";
+import { chooseShifts, readHeader, tryOut, unpack } from "./parcel-reader.ts";
+
+export function createArrival(deps: Omit<AccountSideDeps, "pack" | "namesOf" | "here">) {
+  const { database, dataDir, gate, hooks, files, call, log } = deps;
+  /** Relative to the data folder. */
+  const parcelPath = (account: string) => `moves/${account}.in`;
+  const incoming = (account: string) => join(dataDir, parcelPath(account));
+
+  return {
+    /** Brings the parcel here. Throws 409 `CELLS_DIFFER` if the databases are of different versions. */
+    async fetch(consignment: Consignment): Promise<void> {
+      const { keys, ...kept } = consignment;
+      const { account, from, size, digest } = kept;
+      mkdirSync(dirname(incoming(account)), { recursive: true, mode: 0o700 });
+      const hash = createHash("sha256");
+      const file = await open(incoming(account), "w", 0o600);
+      try {
+        for (let at = 0; at < size; ) {
+          const text = await call<string>(from, "account", { step: "read", args: { account, at } });
+          const piece = Buffer.from(text, "base64");
+          if (piece.length === 0) throw new Error("The parcel ended early.");
+          hash.update(piece);
+          await file.write(piece, 0, piece.length, at);
+          at += piece.length;
+        }
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      if (hash.digest("hex") !== digest) throw new Error("The parcel has changed on its way.");
+      const { migration } = await readHeader(incoming(account));
+      const [row] = (await database.read("SELECT max(name) AS name FROM migrations")).rows;
+      if (row?.name !== migration) throw cellsDiffer();
+      await tryOut(incoming(account), size, database);
+      await files.keep([parcelPath(account)]);
+      const known = await readState(database, account);
+      const wasHere = known?.state === "left" || known?.details.wasHere === true;
+      await database.write([
+        setStatement(account, "arriving", from, { ...kept, wasHere }),
+        addKeysStatement(account, keys),
+      ]);
+      await gate.refresh();
+    },
+
+    /** After that, in the new cell: inserts them, and lets the account go on. */
+    async settle({ account }: { account: string }): Promise<void> {
+      const known = await readState(database, account);
+      if (known?.state !== "arriving") return;
+      const { agents = [], done = 0, from = 0 } = known.details;
+      const path = incoming(account);
+      // Another machine may have fetched it.
+      if (!existsSync(path)) await files.bring(parcelPath(account));
+      const shifts = known.details.shifts ?? (await chooseShifts(await readHeader(path), database));
+      if (!known.details.shifts) await database.write([detailStatement(account, "shifts", shifts)]);
+      const progress = (end: number) => detailStatement(account, "done", end);
+      const arrived = await unpack({ database, dataDir, path, done, shifts, progress });
+      await files.keep(arrived.files);
+      await database.write([
+        ...restoreStatements(agents),
+        ...arrived.jobs.map(insertJobStatement),
+        setStatement(account, "here", from, {}),
+      ]);
+      await gate.refresh();
+      rmSync(path, { force: true });
+      await files.forget([parcelPath(account)]);
+      await runAccountHooks(hooks, "arrived", movingOf(account, agents));
+      log.info("an account has arrived from another cell", { account, from });
+    },
+
+    /** Instead of the decision, in the new cell: the parcel is thrown away. */
+    async discard({ account }: { account: string }): Promise<void> {
+      rmSync(incoming(account), { force: true });
+      const known = await readState(database, account);
+      if (known?.state !== "arriving") return;
+      await files.forget([parcelPath(account)]);
+      const { wasHere, from = 0 } = known.details;
+      await database.write([wasHere ? setStatement(account, "left", from, {}) : forgetStatement(account)]);
+      await gate.refresh();
+    },
+
+    /** Whether a name is one of an account that is arriving: its rows are not here yet. */
+    async isArriving({ kind, name }: Name): Promise<boolean> {
+      const { rows } = await database.read("SELECT details FROM moving_accounts WHERE state = 'arriving'");
+      return rows.some(({ details }) =>
+        ((JSON.parse(String(details)) as Details).names ?? []).some((one) => one.kind === kind && one.name === name),
+      );
+    },
+  };
+}
+
+const insertJobStatement = ({ id, kind, unique_key, payload, state, run_at, attempt, ...more }: JobRow): Statement => ({
+  sql: `INSERT INTO jobs (id, kind, unique_key, payload, state, run_at, attempt, max_attempts, last_error, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  args: [
+    ...[id, kind, unique_key, payload, state, run_at, attempt],
+    ...[more.max_attempts, more.last_error, more.created_at],
+  ].map((value) => (typeof value === "string" || typeof value === "number" ? value : null)),
+});
+
+const cellsDiffer = () =>
+  new AppError(
+    409,
+    "CELLS_DIFFER",
+    "The cells have databases of different versions. Finish the upgrade of the service first.",
+  );

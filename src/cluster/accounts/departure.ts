@@ -1,0 +1,160 @@
+// What the cell does that an account leaves.
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { runAccountHooks } from "../../kernel/cells/account-hooks.ts";
+import type { Database } from "../../kernel/database/database.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
+import type { AccountSideDeps } from "./account-side.ts";
+import { closureOf, SCHEMA_SQL, toSchema } from "./closure.ts";
+import {
+  addKeysStatement,
+  type HeldAgent,
+  hasPendingTurns,
+  hasUntoldEvents,
+  holdStatement,
+  parkJobsStatement,
+  readAgents,
+  readKeys,
+  releaseJobsStatement,
+  restoreStatements,
+} from "./held-rows.ts";
+import {
+  type Consignment,
+  detailStatement,
+  forgetStatement,
+  movingOf,
+  readState,
+  setStatement,
+} from "./moving-accounts.ts";
+import type { Packed } from "./parcel.ts";
+
+/** Of the pieces in which a parcel is sent. */
+const PIECE_BYTES = 384 * 1024;
+/** How long an account may go on to write after it is held. */
+const QUIET_MS = 20_000;
+const LOOK_MS = 100;
+/** As for a cell that moves to another machine. */
+const TURNS_MS = 2_000;
+
+export function createDeparture(deps: Omit<AccountSideDeps, "call" | "log">, outgoing: (account: string) => string) {
+  const { here, database, gate, hooks, namesOf, pack, files } = deps;
+  const hasAccount = async (account: string) =>
+    (await database.read("SELECT 1 FROM users WHERE id = ?", [account])).rows.length > 0;
+
+  /** What has been asked is answered first, if that does not take long; else it is answered in the new cell. */
+  async function untilAnswered(account: string): Promise<void> {
+    const end = performance.now() + TURNS_MS;
+    while (performance.now() < end && (await hasPendingTurns(database, account))) await Bun.sleep(LOOK_MS);
+  }
+
+  /** Packs until nothing of the account is written any more. */
+  async function packQuietly(account: string, agents: readonly HeldAgent[]): Promise<Packed> {
+    mkdirSync(dirname(outgoing(account)), { recursive: true, mode: 0o700 });
+    await files.bringAgents(agents.map(({ id }) => id));
+    const end = performance.now() + QUIET_MS;
+    let before: string | undefined;
+    for (;;) {
+      await runAccountHooks(hooks, "beforePacked", movingOf(account, agents));
+      const packed = await pack(account, outgoing(account));
+      if (packed.jobs.length > 0) await database.write([parkJobsStatement(account, packed.jobs)]);
+      const isQuiet = packed.running === 0 && !(await hasUntoldEvents(database, account));
+      if (isQuiet && packed.digest === before) {
+        await database.write([detailStatement(account, "jobs", packed.jobs)]);
+        return packed;
+      }
+      if (performance.now() >= end) throw accountBusy();
+      before = packed.digest;
+      if (!isQuiet) await Bun.sleep(LOOK_MS);
+    }
+  }
+
+  return {
+    /** Throws 404 `USER_NOT_FOUND`, and 503 `ACCOUNT_BUSY` if it goes on to write. */
+    async hold({ account, to }: { account: string; to: number }): Promise<Consignment> {
+      if (!(await hasAccount(account))) throw notFound("There is no account with this id.", "USER_NOT_FOUND");
+      const known = await readState(database, account);
+      const hasCome = known?.state === "here" || known?.details.hasCome === true;
+      let agents = known?.state === "leaving" ? known.details.agents : undefined;
+      const keys = await readKeys(database, account);
+      const closing = setStatement(account, "leaving", to, { hasCome, ...(agents && { agents }) });
+      await database.write([closing, addKeysStatement(account, keys)]);
+      await gate.refresh();
+      if (!agents) {
+        await untilAnswered(account);
+        agents = await readAgents(database, account);
+        await database.write([detailStatement(account, "agents", agents), holdStatement(account)]);
+      }
+      await runAccountHooks(hooks, "paused", movingOf(account, agents));
+      const { size, digest } = await packQuietly(account, agents);
+      return { account, from: here, size, digest, names: await namesOf(account), keys, agents };
+    },
+
+    /** A piece of the parcel, in base64. */
+    async read({ account, at }: { account: string; at: number }): Promise<string> {
+      const piece = Bun.file(outgoing(account)).slice(at, at + PIECE_BYTES);
+      return Buffer.from(await piece.arrayBuffer()).toString("base64");
+    },
+
+    /** Whether the account is still as it was packed. */
+    async unchanged({ account, digest }: { account: string; digest: string }): Promise<boolean> {
+      const { details } = (await readState(database, account)) ?? {};
+      await runAccountHooks(hooks, "beforePacked", movingOf(account, details?.agents));
+      return (await pack(account, outgoing(account))).digest === digest;
+    },
+
+    /** After the decision, in the old cell: deletes the rows. */
+    async remove({ account, to }: { account: string; to: number }): Promise<void> {
+      const known = await readState(database, account);
+      if (known?.state !== "leaving") return;
+      const moving = movingOf(account, known.details.agents);
+      await runAccountHooks(hooks, "beforeRemoved", moving);
+      await deleteRows(database, account, known.details.jobs ?? []);
+      await runAccountHooks(hooks, "removed", moving);
+      rmSync(outgoing(account), { force: true });
+      await database.write([setStatement(account, "left", to, {})]);
+      await gate.refresh();
+    },
+
+    /** Instead of the decision, in the old cell: the account goes on where it is. */
+    async release({ account }: { account: string }): Promise<void> {
+      const known = await readState(database, account);
+      rmSync(outgoing(account), { force: true });
+      if (known?.state !== "leaving") return;
+      const { agents = [] } = known.details;
+      await database.write([
+        ...restoreStatements(agents),
+        releaseJobsStatement(account),
+        known.details.hasCome ? setStatement(account, "here", here, {}) : forgetStatement(account),
+      ]);
+      await gate.refresh();
+      const moving = movingOf(account, agents);
+      await runAccountHooks(hooks, "paused", moving);
+      await runAccountHooks(hooks, "arrived", moving);
+    },
+  };
+}
+
+/** Deletes the rows of the account, table by table, so that no write takes long. */
+async function deleteRows(database: Database, account: string, jobs: readonly string[]): Promise<void> {
+  const [tables, columns, references] = await Promise.all(
+    [SCHEMA_SQL.tables, SCHEMA_SQL.columns, SCHEMA_SQL.references].map(async (sql) => (await database.read(sql)).rows),
+  );
+  const closure = closureOf(toSchema({ tables: tables ?? [], columns: columns ?? [], references: references ?? [] }));
+  const isLast = (name: string) => name === "agents" || name === "users";
+  for (const { name, where } of closure.toReversed().filter((one) => !isLast(one.name))) {
+    const { rows } = await database.readLong(`SELECT 1 FROM ${name} WHERE ${where} LIMIT 1`, [account]);
+    if (rows.length > 0) await database.writeLong([{ sql: `DELETE FROM ${name} WHERE ${where}`, args: [account] }]);
+  }
+  await database.write([
+    { sql: "DELETE FROM jobs WHERE id IN (SELECT value FROM json_each(?))", args: [JSON.stringify(jobs)] },
+    { sql: "DELETE FROM agents WHERE user_id = ?", args: [account] },
+    { sql: "DELETE FROM users WHERE id = ?", args: [account] },
+  ]);
+}
+
+const accountBusy = () =>
+  new AppError(
+    503,
+    "ACCOUNT_BUSY",
+    "This account did not come to rest within 20 seconds. It stays where it is; try again.",
+  );

@@ -1,0 +1,63 @@
+// The table of a cell with the accounts that leave it, have left it, arrive, or have arrived.
+import type { MovingAccount } from "../../kernel/cells/account-hooks.ts";
+import type { Name } from "../../kernel/cells/cells.ts";
+import type { Database, Statement } from "../../kernel/database/database.ts";
+import type { HeldAgent } from "./held-rows.ts";
+import type { Shifts } from "./parcel-reader.ts";
+
+/** What the old cell says of a parcel, and the new one keeps until the account has arrived. */
+export interface Consignment {
+  account: string;
+  from: number;
+  size: number;
+  digest: string;
+  names: Name[];
+  keys: string[];
+  agents: HeldAgent[];
+}
+
+export interface Details extends Partial<Consignment> {
+  agents?: HeldAgent[];
+  jobs?: string[];
+  shifts?: Shifts;
+  done?: number;
+  /** The account was here before: what it got then still leads here. */
+  wasHere?: boolean;
+  /** It had come from another cell: what was given out there leads here. */
+  hasCome?: boolean;
+}
+
+export async function readState(
+  { read }: Pick<Database, "read">,
+  account: string,
+): Promise<{ state: string; details: Details } | undefined> {
+  const sql = "SELECT state, details FROM moving_accounts WHERE account_id = ?";
+  const [row] = (await read(sql, [account])).rows;
+  return row && { state: String(row.state), details: JSON.parse(String(row.details)) as Details };
+}
+
+export const setStatement = (
+  account: string,
+  state: "leaving" | "left" | "arriving" | "here",
+  cell: number,
+  details: Details,
+): Statement => ({
+  sql: `INSERT INTO moving_accounts (account_id, state, cell, details) VALUES (?, ?, ?, ?)
+    ON CONFLICT (account_id) DO UPDATE SET state = excluded.state, cell = excluded.cell, details = excluded.details`,
+  args: [account, state, cell, JSON.stringify(details)],
+});
+
+export const detailStatement = (account: string, key: keyof Details, value: unknown): Statement => ({
+  sql: "UPDATE moving_accounts SET details = json_set(details, ?, json(?)) WHERE account_id = ?",
+  args: [`$.${key}`, JSON.stringify(value), account],
+});
+
+export const forgetStatement = (account: string): Statement => ({
+  sql: "DELETE FROM moving_accounts WHERE account_id = ?",
+  args: [account],
+});
+
+export const movingOf = (account: string, agents: readonly HeldAgent[] = []): MovingAccount => ({
+  userId: account,
+  agentIds: agents.map(({ id }) => id),
+});
