@@ -8,6 +8,8 @@ import { type Berth, startBerth } from "./support/berth.ts";
 import { countAccounts, folderOf, statesOf } from "./support/cells.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
+import { openGateway } from "./support/gateway-client.ts";
+import { startReceiver } from "./support/receiver.ts";
 import { type SpawnedTelegram, spawnTelegram } from "./support/telegram-control.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
@@ -25,7 +27,7 @@ beforeAll(async () => {
   upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
   berth = await startBerth({
     env: {
-      ...{ CELLS: "2", RATE_LIMITS: "off", CHANNEL_A_API_ROOT: telegram.url },
+      ...{ CELLS: "2", RATE_LIMITS: "off", OUTBOUND_ALLOW: "127.0.0.1/32", CHANNEL_A_API_ROOT: telegram.url },
       ...{ PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" },
     },
     readyMs: 60_000,
@@ -97,18 +99,45 @@ test("an account moves with all that is theirs, and back, and everything that wa
     sessionId: first.sessionId,
     reply: expect.any(String),
   });
-  // A small body and a large one, under a credential that names the old cell.
-  const large = "x".repeat(1_500_000);
-  const upload = await fetch(`${berth.web}/api/agents/${agentId}/knowledge`, {
-    method: "POST",
-    headers,
-    body: (() => {
-      const form = new FormData();
-      form.append("file", new File([large], "notes.txt", { type: "text/plain" }));
-      return form;
-    })(),
+}, 120_000);
+
+test("sockets, large bodies, webhooks and admins find an account that has left a cell other than the first", async () => {
+  const { client, id } = await accountIn(1);
+  await client.grant("pro");
+  const { body } = await client.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Ann" });
+  const agentId = body.agent.id;
+  await using receiver = startReceiver();
+  expect((await client.post("/api/webhooks", { url: `${receiver.url}/hook`, types: ["agent.*"] })).status).toBe(201);
+  const { client: admin, id: adminId } = await accountIn(0);
+  expect((await berth.command("user", "admin", admin.account.email)).stderr).toBe("");
+  await move(id, 0);
+
+  const socket = openGateway(berth, agentId, { cookie: client.cookie });
+  expect((await socket.next("status")).status).toBe("running");
+  socket.send({ type: "chat", id: "1", message: "over the socket" });
+  expect((await socket.next("reply")).reply).toContain("over the socket");
+  socket.close();
+
+  const form = new FormData();
+  form.append("file", new Blob(["a".repeat(3 * 1024 * 1024)], { type: "text/plain" }), "long.txt");
+  const uploaded = await fetch(`${berth.web}/api/agents/${agentId}/uploads`, {
+    ...{ method: "POST", body: form },
+    headers: { cookie: client.cookie, origin: berth.web },
   });
-  expect([200, 201, 202, 404]).toContain(upload.status);
+  expect(uploaded.status).toBe(201);
+
+  expect((await client.post(`/api/agents/${agentId}/stop`)).status).toBe(200);
+  await receiver.take(1, ({ message }) => message.type === "agent.status");
+  const types = receiver.received.map(({ id: delivery, message }) => `${message.type} ${delivery}`);
+  expect(new Set(types).size).toBe(types.length);
+
+  // Also an admin whose own account has moved.
+  for (const target of [undefined, 1, 0]) {
+    if (target !== undefined) await move(adminId, target);
+    const { status, body: shown } = await admin.get<{ user: { id: string } }>(`/api/admin/users/${id}`);
+    expect({ status, id: shown.user?.id }).toEqual({ status: 200, id });
+  }
+  await client.delete(`/api/agents/${agentId}`);
 }, 120_000);
 
 test("a bot answers each message once and in order while its account moves, and the account is whole after each kill -9", async () => {

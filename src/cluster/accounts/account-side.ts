@@ -1,35 +1,8 @@
 // What a cell does for a move, step by step, as the driver in cell 0 asks for it. Each step has the same effect twice.
 import { join } from "node:path";
-import type { AccountHooks } from "../../kernel/cells/account-hooks.ts";
-import type { Name } from "../../kernel/cells/cells.ts";
-import type { Database } from "../../kernel/database/database.ts";
-import type { Log } from "../../kernel/telemetry/log.ts";
-import type { CellCalls } from "../cells/cell-calls.ts";
 import { createArrival } from "./arrival.ts";
 import { createDeparture } from "./departure.ts";
-import type { Gate } from "./gate.ts";
-import type { Packed } from "./parcel.ts";
-
-export interface AccountSideDeps {
-  here: number;
-  database: Database;
-  dataDir: string;
-  gate: Pick<Gate, "refresh" | "find">;
-  hooks: readonly AccountHooks[];
-  /** The names that the directory has of an account of this cell. */
-  namesOf(account: string): Promise<Name[]>;
-  /** Writes the parcel in a process of its own. */
-  pack(account: string, path: string): Promise<Packed>;
-  /** In a cluster: brings files of the account to this machine, and keeps those that have arrived for the others. */
-  files: {
-    bringAgents(agents: readonly string[]): Promise<void>;
-    bring(path: string): Promise<boolean>;
-    keep(paths: readonly string[]): Promise<void>;
-    forget(paths: readonly string[]): Promise<void>;
-  };
-  call: CellCalls["call"];
-  log: Pick<Log, "info" | "warn">;
-}
+import type { AccountSideDeps } from "./moving-accounts.ts";
 
 export type AccountSide = ReturnType<typeof createAccountSide>;
 

@@ -7,9 +7,9 @@ import { runAccountHooks } from "../../kernel/cells/account-hooks.ts";
 import type { Name } from "../../kernel/cells/cells.ts";
 import type { Statement } from "../../kernel/database/database.ts";
 import { AppError } from "../../kernel/errors.ts";
-import type { AccountSideDeps } from "./account-side.ts";
 import { addKeysStatement, restoreStatements } from "./held-rows.ts";
 import {
+  type AccountSideDeps,
   type Consignment,
   type Details,
   detailStatement,

@@ -4,7 +4,6 @@ import { dirname } from "node:path";
 import { runAccountHooks } from "../../kernel/cells/account-hooks.ts";
 import type { Database } from "../../kernel/database/database.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
-import type { AccountSideDeps } from "./account-side.ts";
 import { closureOf, SCHEMA_SQL, toSchema } from "./closure.ts";
 import {
   addKeysStatement,
@@ -19,6 +18,7 @@ import {
   restoreStatements,
 } from "./held-rows.ts";
 import {
+  type AccountSideDeps,
   type Consignment,
   detailStatement,
   forgetStatement,

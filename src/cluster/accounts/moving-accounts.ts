@@ -1,8 +1,12 @@
 // The table of a cell with the accounts that leave it, have left it, arrive, or have arrived.
-import type { MovingAccount } from "../../kernel/cells/account-hooks.ts";
+import type { AccountHooks, MovingAccount } from "../../kernel/cells/account-hooks.ts";
 import type { Name } from "../../kernel/cells/cells.ts";
 import type { Database, Statement } from "../../kernel/database/database.ts";
+import type { Log } from "../../kernel/telemetry/log.ts";
+import type { CellCalls } from "../cells/cell-calls.ts";
+import type { Gate } from "./gate.ts";
 import type { HeldAgent } from "./held-rows.ts";
+import type { Packed } from "./parcel.ts";
 import type { Shifts } from "./parcel-reader.ts";
 
 /** What the old cell says of a parcel, and the new one keeps until the account has arrived. */
@@ -25,6 +29,28 @@ export interface Details extends Partial<Consignment> {
   wasHere?: boolean;
   /** It had come from another cell: what was given out there leads here. */
   hasCome?: boolean;
+}
+
+/** What the steps of both cells need. */
+export interface AccountSideDeps {
+  here: number;
+  database: Database;
+  dataDir: string;
+  gate: Pick<Gate, "refresh" | "find">;
+  hooks: readonly AccountHooks[];
+  /** The names that the directory has of an account of this cell. */
+  namesOf(account: string): Promise<Name[]>;
+  /** Writes the parcel in a process of its own. */
+  pack(account: string, path: string): Promise<Packed>;
+  /** In a cluster: brings files of the account to this machine, and keeps those that have arrived for the others. */
+  files: {
+    bringAgents(agents: readonly string[]): Promise<void>;
+    bring(path: string): Promise<boolean>;
+    keep(paths: readonly string[]): Promise<void>;
+    forget(paths: readonly string[]): Promise<void>;
+  };
+  call: CellCalls["call"];
+  log: Pick<Log, "info" | "warn">;
 }
 
 export async function readState(
