@@ -1,7 +1,9 @@
 // The form of a parcel, the file in which an account travels: a line of JSON for its head, for each row, job and piece of a file.
 
+import { KEPT_FOLDERS } from "../../kernel/files.ts";
+
 /** Folders below the data folder with a folder for each agent. */
-export const FILE_FOLDERS = ["uploads", "knowledge", "backups", "mcp"];
+export const FILE_FOLDERS: readonly string[] = [...KEPT_FOLDERS, "mcp"];
 
 export interface ParcelHeader {
   account: string;

@@ -1,12 +1,12 @@
 // Lets accounts move to and from a cell: puts the gate before its surfaces, and answers what the driver in cell 0 asks for.
 import { type AccountSide, createAccountSide } from "../../cluster/accounts/account-side.ts";
 import { createGate } from "../../cluster/accounts/gate.ts";
-import { FILE_FOLDERS, type Packed } from "../../cluster/accounts/parcel.ts";
+import type { Packed } from "../../cluster/accounts/parcel.ts";
 import type { CallHandlers } from "../../cluster/cells/calls.ts";
 import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import type { CellNames } from "../../cluster/cells/cell-names.ts";
 import { AppError } from "../../kernel/errors.ts";
-import type { SharedFiles } from "../../kernel/files.ts";
+import { KEPT_FOLDERS, type SharedFiles } from "../../kernel/files.ts";
 import { createKeyedQueue } from "../../kernel/util/keyed-queue.ts";
 import type { App } from "../app.ts";
 import { programCommand } from "../backups/backup-process.ts";
@@ -78,13 +78,14 @@ const filesOf = (files: SharedFiles | undefined) => ({
   async bringAgents(agents: readonly string[]) {
     if (!files) return;
     for (const agent of agents)
-      for (const folder of FILE_FOLDERS)
+      for (const folder of KEPT_FOLDERS)
         for (const { path } of await files.list(`${folder}/${agent}/`)) await files.bring(path);
   },
   bring: async (path: string) => (await files?.bring(path)) ?? false,
   forget: async (paths: readonly string[]) => files?.forget(paths),
   async keep(paths: readonly string[]) {
-    for (const path of paths) await files?.keep(path);
+    // What a local MCP server has written stays on its machine.
+    for (const path of paths) if (!path.startsWith("mcp/")) await files?.keep(path);
   },
 });
 
