@@ -97,7 +97,7 @@ export const agents = plugin("agents", (host) => {
   // A stranger can watch the calls that are made with the stranger's key.
   authService.onAccountReclaim((userId) => [credentials.forgetStatement(userId)]);
   authService.administration.onFrozen(freezing.ownerStatements);
-  joinAccountMoves({ ...kernel, hooks, agents: agentStore, logs, freezing });
+  if (kernel.cells) joinAccountMoves(kernel.cells, { ...kernel, hooks, agents: agentStore, logs, freezing });
   kernel.retention.register(logsKind(kernel.database, kernel.config.of(retentionSettings).logs));
 
   return {

@@ -14,6 +14,7 @@ import { createAccountAudit } from "./administration/account-audit.ts";
 import { createAdministration } from "./administration/administration.ts";
 import { createApiKeys } from "./api-keys/api-keys.ts";
 import type { AuthServices } from "./auth-services.ts";
+import { joinAccountMoves } from "./cells/account-moves.ts";
 import { revokeDeviceSignInsStatement, sweepDeviceSignInsStatement } from "./device/device-rows.ts";
 import { createIdentities } from "./identities.ts";
 import { createMails } from "./mails/mails.ts";
@@ -155,13 +156,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     },
   };
 
-  kernel.cells?.onAccountMoves({
-    async beforeRemoved({ userId }) {
-      await kernel.database.write([sessions.revokeAllStatement(userId), keys.revokeAllStatement(userId)]);
-    },
-    removed: ({ userId }) => users.invalidate(userId),
-    arrived: ({ userId }) => users.invalidate(userId),
-  });
+  if (kernel.cells) joinAccountMoves(kernel.cells, { ...kernel, users, sessions, keys });
   const hasAccounts = createHasAccounts(users);
   const deletion = createDeletion({ ...kernel, ...services });
   // A stranger may have approved them.
