@@ -126,11 +126,7 @@ export function createUsers({
   const selectByReferralCode = preparedQuery(() => select().where(eq(users.referralCode, sql.placeholder("code"))));
 
   type Row = Awaited<ReturnType<typeof selectById.execute>>[number];
-  cells?.registerNames(
-    "email",
-    async (email) => (await selectByEmail.execute({ email })).length > 0,
-    async (id) => (await selectById.execute({ id })).map((row) => row.users.email),
-  );
+  cells?.registerNames("email", async (email) => (await selectByEmail.execute({ email })).length > 0);
 
   /** Incremented by each invalidation: a row whose read began before it is not cached. */
   let invalidations = 0;

@@ -115,18 +115,10 @@ export function createChannelService(deps: Deps): ChannelService {
     audit,
   } = deps;
   const tokens = createTokenChecks({ adapters, connections, agents });
-  cells?.registerNames(
-    "bot",
-    async (name) => {
-      const [channel = "", ...botId] = name.split(" ");
-      return isChannelId(channel) && (await connections.findAgentByBot(channel, botId.join(" "))) !== undefined;
-    },
-    async (userId) => {
-      const sql =
-        "SELECT channel, bot_id FROM channel_connections WHERE agent_id IN (SELECT id FROM agents WHERE user_id = ?)";
-      return (await deps.database.read(sql, [userId])).rows.map((row) => `${row.channel} ${row.bot_id}`);
-    },
-  );
+  cells?.registerNames("bot", async (name) => {
+    const [channel = "", ...botId] = name.split(" ");
+    return isChannelId(channel) && (await connections.findAgentByBot(channel, botId.join(" "))) !== undefined;
+  });
 
   const auditStatement = (done: "connect" | "disconnect", agent: { id: string; name: string }, details: object) =>
     audit.record({ action: `channel.${done}`, target: { kind: "agent", ...agent }, details: { ...details } });

@@ -37,14 +37,7 @@ export function createSocialAccounts({
     const [row] = (await database.read("SELECT user_id FROM social_accounts WHERE fid = ?", [fid])).rows;
     return row && String(row.user_id);
   }
-  cells?.registerNames(
-    "social",
-    async (fid) => (await findUserId(fid)) !== undefined,
-    async (userId) =>
-      (await database.read("SELECT fid FROM social_accounts WHERE user_id = ?", [userId])).rows.map((row) =>
-        String(row.fid),
-      ),
-  );
+  cells?.registerNames("social", async (fid) => (await findUserId(fid)) !== undefined);
 
   return {
     find,

@@ -48,18 +48,11 @@ export function createLinkedAccounts({
   cells,
 }: Pick<Kernel, "cells"> & { database: Pick<Database, "drizzle"> }): LinkedAccounts {
   const { provider, subject, userId, label, createdAt } = linkedAccounts;
-  cells?.registerNames(
-    "sign-in",
-    async (name) => {
-      const [kind, ...rest] = name.split(" ");
-      const same = and(sql`${provider} = ${kind}`, eq(subject, rest.join(" ")));
-      return (await drizzle.select({ userId }).from(linkedAccounts).where(same).limit(1)).length > 0;
-    },
-    async (id) => {
-      const linked = await drizzle.select({ provider, subject }).from(linkedAccounts).where(eq(userId, id));
-      return linked.map((one) => `${one.provider} ${one.subject}`);
-    },
-  );
+  cells?.registerNames("sign-in", async (name) => {
+    const [kind, ...rest] = name.split(" ");
+    const same = and(sql`${provider} = ${kind}`, eq(subject, rest.join(" ")));
+    return (await drizzle.select({ userId }).from(linkedAccounts).where(same).limit(1)).length > 0;
+  });
   return {
     async findUserId(account) {
       const same = and(eq(provider, account.provider), eq(subject, account.subject));

@@ -36,10 +36,6 @@ async function openCell(here: number) {
   const gate = createGate({ database, agentsDomain: "agents.example", here });
   const side = createAccountSide({
     ...{ here, database, dataDir, gate, hooks: [], call, log },
-    async namesOf(account) {
-      const { rows } = await database.read("SELECT email FROM users WHERE id = ?", [account]);
-      return rows.map(({ email }) => ({ kind: "email", name: String(email) }));
-    },
     pack: async (account, path) => writeParcel({ file, dataDir, account }, path),
     files: {
       bringAgents: async () => undefined,

@@ -21,7 +21,7 @@ import {
 import type { JobRow } from "./parcel.ts";
 import { chooseShifts, readHeader, tryOut, unpack } from "./parcel-reader.ts";
 
-export function createArrival(deps: Omit<AccountSideDeps, "pack" | "namesOf" | "here">) {
+export function createArrival(deps: Omit<AccountSideDeps, "pack" | "here">) {
   const { database, dataDir, gate, hooks, files, call, log } = deps;
   /** Relative to the data folder. */
   const parcelPath = (account: string) => `moves/${account}.in`;

@@ -14,6 +14,7 @@ import {
   parkJobsStatement,
   readAgents,
   readKeys,
+  readNames,
   releaseJobsStatement,
   restoreStatements,
 } from "./held-rows.ts";
@@ -37,7 +38,7 @@ const LOOK_MS = 100;
 const TURNS_MS = 2_000;
 
 export function createDeparture(deps: Omit<AccountSideDeps, "call" | "log">, outgoing: (account: string) => string) {
-  const { here, database, gate, hooks, namesOf, pack, files } = deps;
+  const { here, database, gate, hooks, pack, files } = deps;
   const hasAccount = async (account: string) =>
     (await database.read("SELECT 1 FROM users WHERE id = ?", [account])).rows.length > 0;
 
@@ -86,7 +87,7 @@ export function createDeparture(deps: Omit<AccountSideDeps, "call" | "log">, out
       }
       await runAccountHooks(hooks, "paused", movingOf(account, agents));
       const { size, digest } = await packQuietly(account, agents);
-      return { account, from: here, size, digest, names: await namesOf(account), keys, agents };
+      return { account, from: here, size, digest, names: await readNames(database, account), keys, agents };
     },
 
     /** A piece of the parcel, in base64. */

@@ -1,5 +1,6 @@
 // The statements that hold an account where it is, and let it go on.
 import type { InValue } from "@libsql/client";
+import type { Name } from "../../kernel/cells/cells.ts";
 import type { Database, Statement } from "../../kernel/database/database.ts";
 
 /** What holding changes of an agent, as it was before. */
@@ -33,6 +34,12 @@ const KEYS = `SELECT id AS key FROM users WHERE id = ?1
   UNION SELECT callback_id FROM channel_connections WHERE agent_id IN (SELECT id FROM agents WHERE user_id = ?1)
   UNION SELECT id FROM live_streams WHERE agent_id IN (SELECT id FROM agents WHERE user_id = ?1)
   UNION SELECT key_hash FROM live_streams WHERE agent_id IN (SELECT id FROM agents WHERE user_id = ?1)`;
+/** The names that the directory has of an account, as the plugins register them. */
+const NAMES = `SELECT 'email' AS kind, email AS name FROM users WHERE id = ?1
+  UNION ALL SELECT 'sign-in', provider || ' ' || subject FROM linked_accounts WHERE user_id = ?1
+  UNION ALL SELECT 'social', CAST(fid AS TEXT) FROM social_accounts WHERE user_id = ?1
+  UNION ALL SELECT 'bot', channel || ' ' || bot_id FROM channel_connections
+    WHERE agent_id IN (SELECT id FROM agents WHERE user_id = ?1)`;
 const ADD_KEYS = `INSERT INTO moved_keys (key, account_id) SELECT value, ?2 FROM json_each(?1) WHERE true
   ON CONFLICT (key) DO UPDATE SET account_id = excluded.account_id`;
 
@@ -60,6 +67,9 @@ export async function readAgents({ read }: Reading, account: string): Promise<He
 
 export const readKeys = async ({ read }: Reading, account: string): Promise<string[]> =>
   (await read(KEYS, [account])).rows.map(({ key }) => String(key));
+
+export const readNames = async ({ read }: Reading, account: string): Promise<Name[]> =>
+  (await read(NAMES, [account])).rows.map(({ kind, name }) => ({ kind: String(kind), name: String(name) }));
 
 export const hasUntoldEvents = async ({ read }: Reading, account: string): Promise<boolean> =>
   (await read(UNTOLD, [account])).rows.length > 0;

@@ -38,8 +38,6 @@ export interface AccountSideDeps {
   dataDir: string;
   gate: Pick<Gate, "refresh" | "find">;
   hooks: readonly AccountHooks[];
-  /** The names that the directory has of an account of this cell. */
-  namesOf(account: string): Promise<Name[]>;
   /** Writes the parcel in a process of its own. */
   pack(account: string, path: string): Promise<Packed>;
   /** In a cluster: brings files of the account to this machine, and keeps those that have arrived for the others. */

@@ -27,8 +27,6 @@ export interface CellNames extends Cells {
   readonly accountHooks: readonly AccountHooks[];
   /** Call it before the cell is opened again in this process: its plugins register theirs anew. */
   forgetHooks(): void;
-  /** The names of an account of this cell. */
-  namesOf(userId: string): Promise<Name[]>;
   /** Says who knows of accounts that move. */
   attach(accounts: AccountsOnTheMove): void;
   /** Whether this cell's rows use the name. */
@@ -39,7 +37,6 @@ export interface CellNames extends Cells {
 
 export function createCellNames({ here, count, directory, leastLoaded, ask, log }: CellNamesDeps): CellNames {
   const kinds = new Map<string, (name: string) => Promise<boolean>>();
-  const owned = new Map<string, (userId: string) => Promise<string[]>>();
   const accountHooks: AccountHooks[] = [];
   let moving: AccountsOnTheMove | undefined;
   const answers = new Map<string, (text: string) => Promise<string>>();
@@ -73,14 +70,7 @@ export function createCellNames({ here, count, directory, leastLoaded, ask, log 
     },
     onAccountMoves: (hooks) => void accountHooks.push(hooks),
     movedTo: async (keys) => moving?.movedTo(keys),
-    async namesOf(userId) {
-      const found = [...owned].map(async ([kind, read]) => (await read(userId)).map((name) => ({ kind, name })));
-      return (await Promise.all(found)).flat();
-    },
-    registerNames(kind, isUsed, namesOf) {
-      kinds.set(kind, isUsed);
-      if (namesOf) owned.set(kind, namesOf);
-    },
+    registerNames: (kind, isUsed) => void kinds.set(kind, isUsed),
     // Asked in this order: a write that ends in between has its row by then.
     knows: async (name) => inUse.has(keyOf(name)) || (await uses(name)) || ((await moving?.isArriving(name)) ?? false),
 

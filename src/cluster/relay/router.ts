@@ -164,7 +164,8 @@ export function createRouter(deps: RouterDeps): Router {
     const clientAddress = server.requestIP(request)?.address ?? "";
     const marked = cellOfRequest(request, agentsDomain);
     let cell = marked < count() ? marked : 0;
-    if (isSocket(request) && placeOf(cell)?.kind !== "here") cell = (await movedTo(cell, request).catch(() => undefined)) ?? cell;
+    if (isSocket(request) && placeOf(cell)?.kind !== "here")
+      cell = (await movedTo(cell, request).catch(() => undefined)) ?? cell;
     let forwarding: Forwarding | undefined;
     let asSent = request;
     for (let hop = 1; ; hop++) {

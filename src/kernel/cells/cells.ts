@@ -27,12 +27,7 @@ export interface Cells {
    */
   using<T>(names: readonly Name[], write: () => Promise<T>): Promise<T>;
   /** Registers how to find out whether this cell uses a name of this kind. Call it while the plugin is set up. */
-  registerNames(
-    kind: string,
-    isUsed: (name: string) => Promise<boolean>,
-    /** Those of an account of this cell, which it takes along when it moves. Default: none. */
-    namesOf?: (userId: string) => Promise<string[]>,
-  ): void;
+  registerNames(kind: string, isUsed: (name: string) => Promise<boolean>): void;
   /** Registers what this plugin does when an account moves. Call it while the plugin is set up. */
   onAccountMoves(hooks: AccountHooks): void;
   /**

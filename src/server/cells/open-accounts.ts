@@ -33,7 +33,6 @@ export function openAccounts(
     dataDir,
     gate,
     hooks: names.accountHooks,
-    namesOf: names.namesOf,
     pack: (account, path) => packInProcess(database.file, dataDir, account, path),
     files: filesOf(files),
     call,
