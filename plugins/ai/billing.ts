@@ -67,16 +67,11 @@ export function createBilling({ kernel, authService, agents, agentStats, isKnown
   });
   const { addUp } = ledger;
   agentStats.beforeFigures(addUp);
-  cells?.onAccountMoves({
-    beforePacked: addUp,
-    removed({ userId, agentIds }) {
-      balances.forget(userId);
-      for (const id of agentIds) ledger.forgetAgent(id);
-    },
-  });
+  cells?.onAccountMoves({ beforePacked: addUp, removed: balances.forget });
   const cache = createResponseCache({ metrics });
   const turnCaches = createTurnCaches({ database, config, cache, ledger });
   agents.onDelete(turnCaches.forgetAgent);
+  agents.onDelete(ledger.forgetAgent);
   agents.onTransfer(transfer.transferStatements);
   kernel.retention.register(usageKind(database, config.of(retentionSettings).usage));
 

@@ -23,9 +23,6 @@ import { createEventFeed } from "./event-feed.ts";
 /** On a shared database: the interval of looking for deliveries that another process left pending. */
 const POLL_PENDING_MS = 30 * SECOND;
 
-const RELEASE_CLAIMS_OF = `UPDATE webhook_deliveries SET claimed_until = NULL
-  WHERE endpoint_id IN (SELECT id FROM webhook_endpoints WHERE user_id = ?)`;
-
 export const webhooks = plugin("webhooks", (host) => {
   const { kernel } = host;
   const { database, jobs, log, metrics } = kernel;
@@ -71,16 +68,11 @@ export const webhooks = plugin("webhooks", (host) => {
 
   async function sendPending(): Promise<void> {
     for (const endpointId of await deliveries.endpointsWithPending()) sender.wake(endpointId);
+    // There may be an endpoint now, and none before.
+    dispatcher.wake();
   }
 
-  kernel.cells?.onAccountMoves({
-    async arrived({ userId }) {
-      // What was being sent when the account left is sent again, with the same id.
-      await database.write([{ sql: RELEASE_CLAIMS_OF, args: [userId] }]);
-      await sendPending();
-      dispatcher.wake();
-    },
-  });
+  kernel.cells?.onAccountMoves({ arrived: sendPending });
 
   return {
     service: {},

@@ -38,7 +38,7 @@ export interface AccountBalances {
   /** Holds an amount of the account's credits alone, whatever its plan has left; undefined if they don't cover it. */
   placeCreditHold(userId: string, microUsd: number): Promise<BalanceHold | undefined>;
   /** The account is another cell's: if it comes back, its rows say what it has spent. */
-  forget(userId: string): void;
+  forget(account: { userId: string }): void;
 }
 
 /** A refusal because plan and credits do not cover a call. `limit` and `spent` are whole micro-USD of the plan. */
@@ -147,7 +147,7 @@ export function createAccountBalances({
   }
 
   return {
-    forget: (userId) => void balances.delete(userId),
+    forget: ({ userId }) => void balances.delete(userId),
     addSpending(userId, microUsd) {
       const month = balances.get(userId)?.month;
       if (month) month.spent += microUsd;

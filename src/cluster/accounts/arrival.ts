@@ -79,6 +79,7 @@ export function createArrival(deps: Omit<AccountSideDeps, "pack" | "here">) {
       await database.write([
         ...restoreStatements(agents),
         ...arrived.jobs.map(insertJobStatement),
+        { sql: RELEASE_DELIVERIES, args: [account] },
         setStatement(account, "here", from, {}),
       ]);
       await gate.refresh();
@@ -108,6 +109,10 @@ export function createArrival(deps: Omit<AccountSideDeps, "pack" | "here">) {
     },
   };
 }
+
+/** What was being sent when the account left is sent again, with the same id. */
+const RELEASE_DELIVERIES = `UPDATE webhook_deliveries SET claimed_until = NULL
+  WHERE endpoint_id IN (SELECT id FROM webhook_endpoints WHERE user_id = ?)`;
 
 const insertJobStatement = ({ id, kind, unique_key, payload, state, run_at, attempt, ...more }: JobRow): Statement => ({
   sql: `INSERT INTO jobs (id, kind, unique_key, payload, state, run_at, attempt, max_attempts, last_error, created_at)
