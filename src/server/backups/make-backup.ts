@@ -122,6 +122,10 @@ export async function makeBackupFile(
   }
 }
 
+const STAGE_ATTEMPTS = 5;
+/** A move of an account takes one to three seconds. */
+const STAGE_PAUSE_MS = 3_000;
+
 /** Stores and verifies; nothing is left of a backup that fails. The copy of the database is gone before it is read back. */
 async function store(
   config: Config,
@@ -135,9 +139,7 @@ async function store(
   const identities = recipients.length === 0 ? [] : identityFile && readIdentities(identityFile);
   const folder = join(config.dataDir, WORK_FOLDER);
   try {
-    // What a killed process left.
-    rmSync(folder, { recursive: true, force: true });
-    const staged = (await stageOfCluster(config, folder, now)) ?? stageBackup(config, folder, now);
+    const staged = await stage(config, folder, now);
     onProgress(0.3);
     const databases = new Map<string, string>();
     for (const one of staged.databases) databases.set(one, await checksumOf(join(folder, one)));
@@ -179,6 +181,22 @@ async function store(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Copies the cells again if accounts have moved between them meanwhile. Throws StartError if they go on to do so. */
+async function stage(config: Config, folder: string, now: number): Promise<Staged> {
+  for (let attempt = 1; attempt <= STAGE_ATTEMPTS; attempt++) {
+    if (attempt > 1) await Bun.sleep(STAGE_PAUSE_MS);
+    // What a killed process, or the attempt before, left.
+    rmSync(folder, { recursive: true, force: true });
+    const staged = (await stageOfCluster(config, folder, now)) ?? stageBackup(config, folder, now);
+    if (staged.cells === 1) return staged;
+    const { hasEachAccountOnce } = await import("../cells/each-account-once.ts");
+    if (hasEachAccountOnce(folder, staged.databases.toReversed())) return staged;
+  }
+  throw new StartError(
+    "Accounts moved between the cells each time while these were copied. Make the backup again once the moves are over.",
+  );
 }
 
 /** What belongs to a cluster is loaded only in one. */
