@@ -84,9 +84,12 @@ describe("an agent", () => {
       ada.post(`/api/agents/${agentId}/conversations`, { message: "Hello" }),
       ada.post(`/api/agents/${agentId}/schedules/${body.schedule.id}/run`),
       ...["start", "restart", "update", "repair"].map((operation) => ada.post(`/api/agents/${agentId}/${operation}`)),
-      admin.post(`/api/admin/agents/${agentId}/start`),
     ];
     for (const refused of await Promise.all(refusals)) expectRefusal(refused, 409, "AGENT_FROZEN");
+    // An admin is told what to do, not whom to ask.
+    const byAdmin = await admin.post<{ message: string }>(`/api/admin/agents/${agentId}/start`);
+    expectRefusal(byAdmin, 409, "AGENT_FROZEN");
+    expect(byAdmin.body.message).toBe("This agent is frozen. It goes on by itself once you unfreeze it.");
     expect(fixture.upstream.chats).toEqual([]);
     // Its owner's account is not frozen.
     expect((await ada.patch(`/api/agents/${agentId}`, { name: "Port" })).status).toBe(200);

@@ -5,7 +5,7 @@ import { AppError, forbidden, notFound } from "../../src/kernel/errors.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { type Actor, type admin as adminPlugin, type Command, requireReason } from "../admin/index.ts";
-import type { agents as agentsPlugin } from "../agents/index.ts";
+import { type Agent, type agents as agentsPlugin, isFrozen } from "../agents/index.ts";
 import type { auth, Caller } from "../auth/index.ts";
 import type { lifecycle as lifecyclePlugin } from "../lifecycle/index.ts";
 import type { DatabaseBackups } from "./backups/database-backups.ts";
@@ -44,6 +44,7 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
   /** Recorded before it begins, since an operation is several writes: an attempt that fails is in the log too. */
   async function operate(operation: "start" | "stop", id: string, caller: Caller, request: Request) {
     const agent = await requireAgent(id);
+    if (operation === "start" && isFrozen(agent)) throw frozenForAdmins(agent);
     const [actor, owner] = await Promise.all([actorOf(caller, request), users.byId(agent.userId)]);
     const target = { kind: "agent", id: agent.id, name: agent.name };
     const details = { owner: owner?.email ?? null, status: agent.status };
@@ -141,3 +142,13 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
     },
   };
 }
+
+/** An owner is told to ask the operator. */
+const frozenForAdmins = ({ ownerFrozen }: Agent) =>
+  new AppError(
+    409,
+    "AGENT_FROZEN",
+    ownerFrozen
+      ? "The account of this agent's owner is frozen. The agent goes on by itself once you unfreeze the account."
+      : "This agent is frozen. It goes on by itself once you unfreeze it.",
+  );

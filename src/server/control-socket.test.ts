@@ -8,7 +8,7 @@ import { temporaryDir } from "../../tests/support/process.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { type Config, loadConfig } from "../kernel/config/config.ts";
 import { createLog, type Log } from "../kernel/telemetry/log.ts";
-import { runCommand } from "./commands/run-command.ts";
+import { askStartingService, runCommand } from "./commands/run-command.ts";
 import { createCommandHandlers, listenOnControlSocket, runCommandOf } from "./control-socket.ts";
 
 let server: TestServer;
@@ -225,5 +225,11 @@ describe("while no service runs", () => {
 
   test("a command refuses to open the file of a service that runs without its socket", async () => {
     await expect(grant("ada@example.com")).rejects.toThrow("Another process is using the database");
+  });
+
+  test("a command waits for a service that has the database already, and takes commands a moment later", async () => {
+    const asked = askStartingService(server.kernel.config, "user.list");
+    await listen();
+    expect(await asked).toBeDefined();
   });
 });

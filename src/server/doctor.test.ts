@@ -18,8 +18,11 @@ const variableNames = allSettings.flatMap(({ variables }) =>
 const folder = mkdtempSync(join(tmpdir(), "berth-doctor-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const report = (env: Environment, dotenv: string | false = false, options: { all?: boolean } = {}) =>
-  doctorReport(env, folder, { dotenv, terminal: false, ...options });
+const report = (
+  env: Environment,
+  dotenv: string | false = false,
+  options: { all?: boolean; isServed?: boolean } = {},
+) => doctorReport(env, folder, { dotenv, terminal: false, ...options });
 const row = (text: string, name: string) => text.split("\n").find((line) => line.slice(2).startsWith(`${name} `));
 
 test("only what is set is shown, unless all is asked for", () => {
@@ -122,6 +125,8 @@ test("ports that are in use are reported", () => {
   expect(exitCode).toBe(0);
   expect(text).toContain(`! PORT: port ${taken.port} is in use, by a Berth that runs already or by another program.`);
   expect(text).not.toContain("! BACKEND_PORT");
+  // They are those of the service itself.
+  expect(report({ PORT: String(taken.port) }, false, { isServed: true }).text).not.toContain("! PORT");
   taken.stop(true);
   expect(report({ PORT: String(taken.port) }).text).not.toContain("! PORT");
 });

@@ -27,6 +27,8 @@ export interface DoctorOptions extends Omit<ReadOptions, "cwd"> {
   external?: { settings: readonly SettingsSection[]; findings: readonly Finding[] };
   /** What else was found, by checks that take their time. */
   findings?: readonly Finding[];
+  /** A service runs on this data folder and answers, so the ports are its own. */
+  isServed?: boolean;
   /** Default: the built-in providers. */
   providers?: ProviderSection;
   /** Also show the settings that have their default. */
@@ -48,7 +50,14 @@ export interface DoctorReport {
 export function doctorReport(
   env: Environment,
   cwd: string,
-  { providers = providerSettings, all = false, external, findings: given = [], ...options }: DoctorOptions = {},
+  {
+    providers = providerSettings,
+    all = false,
+    external,
+    findings: given = [],
+    isServed = false,
+    ...options
+  }: DoctorOptions = {},
 ): DoctorReport {
   let inspection: ConfigInspection;
   try {
@@ -65,6 +74,7 @@ export function doctorReport(
     ...(external?.findings ?? []),
     ...given,
     ...(config ? CHECKS.flatMap((check) => check(config)) : []),
+    ...(config && !isServed ? checkPorts(config) : []),
   ];
   const errors = findings.filter(isErrorFinding);
   const modelVariables = namesThatConfigureModels(providers);
@@ -100,7 +110,7 @@ export function verdictOf(printed: string): string {
 }
 
 /** Of settings that are sound each by itself. */
-const CHECKS = [findConflicts, findIdleSettings, checkRootKey, checkFileSystem, checkPorts] as const;
+const CHECKS = [findConflicts, findIdleSettings, checkRootKey, checkFileSystem] as const;
 
 function describeStored({ label, keyEnd, hasKey, baseUrl, overriddenBy }: StoredProvider): string {
   const key = hasKey ? `a key${keyEnd ? ` that ends in ${keyEnd}` : ""}` : "no key";

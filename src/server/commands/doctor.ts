@@ -37,7 +37,12 @@ export async function doctorCommand(
   // A service that is starting or in trouble may not answer.
   const live = sound && (await askLive(sound));
   const findings = sound ? [...(await scheduleFindings(sound)), ...outageFindings(live)] : [];
-  const { text, exitCode } = doctorReport(environment(), process.cwd(), { all, external, findings });
+  const { text, exitCode } = doctorReport(environment(), process.cwd(), {
+    all,
+    external,
+    findings,
+    isServed: live !== undefined,
+  });
   let printed = "";
   const print = (lines: string) => {
     printed += lines;

@@ -3,11 +3,15 @@ import { userInfo } from "node:os";
 import { clusterSettings } from "../../cluster/settings.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
+import { DatabaseInUse } from "../../kernel/database/errors.ts";
 import { AppError, StartError } from "../../kernel/errors.ts";
 import { openKernel, type RunningKernel } from "../../kernel/kernel.ts";
 import { type App, createApp } from "../app.ts";
 import { requireDatabase } from "../cells/existing-database.ts";
 import { dispatch, socketPath } from "../control-socket.ts";
+
+const STARTING_MS = 2_000;
+const ASK_AGAIN_MS = 50;
 
 /** A service may begin with them; all others need its database. */
 const BEGINNINGS = new Set(["user.create", "user.invite"]);
@@ -40,7 +44,14 @@ export async function withCommands<Result>(
         throw new StartError(
           "With CELLS, commands go through the running service, which knows all cells. Start it first.",
         );
-      kernel ??= await openKernel(config);
+      try {
+        kernel ??= await openKernel(config);
+      } catch (error) {
+        const late =
+          error instanceof DatabaseInUse ? await askStartingService(config, name, argsWithOperator) : undefined;
+        if (late === undefined) throw error;
+        return late;
+      }
       commands ??= createApp(kernel).commands;
       if (!Object.hasOwn(commands, name)) throw noServiceError(config);
       return dispatch(commands, name, argsWithOperator);
@@ -74,6 +85,19 @@ export async function askService(config: Config, name: string, args: Record<stri
   const body = (await response.json()) as { error?: string; code?: string };
   if (!response.ok) throw new AppError(response.status, body.code ?? "FAILED", body.error ?? "The command failed.");
   return body;
+}
+
+/** A service that starts or ends has the database for some moments in which it takes no commands: asks until it does, or 2 s are over. */
+export async function askStartingService(
+  config: Config,
+  name: string,
+  args: Record<string, string> = {},
+): Promise<unknown> {
+  for (const end = performance.now() + STARTING_MS; performance.now() < end; await Bun.sleep(ASK_AGAIN_MS)) {
+    const answer = await askService(config, name, args);
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
 }
 
 async function sendToService(

@@ -71,7 +71,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   },
   grant: {
     usage: "grant EMAIL PLAN [--days N]",
-    summary: "give an account a plan (free, starter, pro, enterprise) for 30 days",
+    summary: "give an account a plan (as named in PLANS_FILE; without it: free, starter, pro, enterprise) for 30 days",
     positionals: 2,
     flags: ["days"],
     async run(send, [email, plan], { days }) {
