@@ -57,7 +57,7 @@ test.each([
   ["UPDATE notes SET bytes = NULL WHERE seq = 4", "notes has other contents in 60 rows"],
   ["DELETE FROM notes WHERE seq = 60", "notes has 60 rows and 59"],
   ["UPDATE pairs SET b = 'c' WHERE a = '9'", "pairs has other contents in 60 rows"],
-  ["UPDATE meta SET value = 'y' WHERE key = 'secret'", "meta has other contents in 1 rows"],
+  ["UPDATE meta SET value = 'y' WHERE key = 'secret'", "meta has other contents in 1 row"],
   ["INSERT INTO search (search, rowid, text) VALUES ('delete', 4, 'word3 same')", "search (words)"],
   ["CREATE TABLE more (a)", "more is in one copy only"],
   ["UPDATE sqlite_sequence SET seq = 99", "sqlite_sequence"],
