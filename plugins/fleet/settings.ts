@@ -78,7 +78,7 @@ export const backupSettings = defineSettings({
     BACKUP_KEEP: withDefault(
       backupCount,
       "14",
-      "How many backups are kept. Older ones are deleted once a new one is verified; without a schedule only if this is set.",
+      "How many backups are kept, and up to as many more with which the continuous copy has begun anew. Older ones are deleted once a new one is verified; without a schedule only if this is set.",
     ),
     BACKUP_KEEP_FOR: optional(
       duration,

@@ -2525,6 +2525,10 @@ export const translation = {
       "Die laufende Kopie steht seit {copiedAt} still: {reason}",
     "Remove the reason; it goes on by itself. Until then, what came later is lost with the disk.":
       "Beseitige den Grund; dann geht sie von selbst weiter. Solange geht mit der Platte verloren, was seither kam.",
+    "The continuous copy has stood still since {copiedAt}: it has begun anew, and the backup that it needs is not complete yet.":
+      "Die laufende Kopie steht seit {copiedAt} still: Sie hat neu begonnen, und die Sicherung, die sie braucht, ist noch nicht fertig.",
+    "The service makes it by itself, five minutes later if one fails; berth backup makes one now. Until then, what came later is lost with the disk.":
+      "Der Dienst macht sie von selbst, nach einem Fehlschlag fünf Minuten später; berth backup macht jetzt eine. Solange geht mit der Platte verloren, was seither kam.",
     "The last backup here is {days} days old.": "Die letzte Sicherung hier ist {days} Tage alt.",
     "Messages without a reply: {count}. The oldest has waited for {minutes} min.":
       "Nachrichten ohne Antwort: {count}. Die älteste wartet seit {minutes} min.",
@@ -4182,8 +4186,8 @@ export const translation = {
         "Wie lange die Zeile jedes Aufrufs eines Modells bleibt. Die Summen nach Tag und Monat bleiben.",
       "Where backups are kept: a folder, better one on another disk, or `s3://bucket/prefix`. Each service needs its own.":
         "Wo Sicherungen liegen: ein Ordner, besser auf einem anderen Datenträger, oder `s3://bucket/prefix`. Jeder Dienst braucht einen eigenen.",
-      "How many backups are kept. Older ones are deleted once a new one is verified; without a schedule only if this is set.":
-        "Wie viele Sicherungen bleiben. Ältere werden gelöscht, sobald eine neue geprüft ist; ohne Zeitplan nur, wenn dies gesetzt ist.",
+      "How many backups are kept, and up to as many more with which the continuous copy has begun anew. Older ones are deleted once a new one is verified; without a schedule only if this is set.":
+        "Wie viele Sicherungen bleiben, und bis zu so viele weitere, mit denen die laufende Kopie neu begonnen hat. Ältere werden gelöscht, sobald eine neue geprüft ist; ohne Zeitplan nur, wenn dies gesetzt ist.",
       "The age, such as `30d`, from which backups are deleted, except for the newest.":
         "Ab welchem Alter, etwa `30d`, Sicherungen gelöscht werden, bis auf die neueste.",
       "Public keys of [age](https://age-encryption.org) to which backups are encrypted. Any one of their owners can open them.":

@@ -10,10 +10,14 @@ export interface KeptBackup {
   /** Epoch ms. */
   createdAt: number;
   verified: Verification;
+  /** The continuous copy has asked for it, since it has begun anew. */
+  isForCopy?: true;
 }
 
 export interface MakeOptions {
   name: string;
+  /** The continuous copy has asked for it. */
+  isForCopy: boolean;
   signal: AbortSignal;
   /** From 0 to 1. */
   onProgress(progress: number): void;
@@ -26,8 +30,8 @@ export interface CopyRound {
   /** Stored in this round. */
   bytes: number;
   segments: number;
-  /** A backup has to be made, on top of which the copy can be put: it has begun anew. */
-  needsBackup: boolean;
+  /** The chains of segments for which a backup has to be made, on top of which they can be put: the copy has begun anew. */
+  needsBackup: string | undefined;
   /** Why nothing could be stored, as a sentence for admins. */
   problem: string | undefined;
 }

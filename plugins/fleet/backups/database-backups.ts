@@ -6,7 +6,7 @@ import { HOUR, MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import { backupSettings } from "../settings.ts";
 import { type BackupHistory, readHistory, recordStatements } from "./backup-runs.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
-import type { BackupWork, CopyListener, KeptBackup } from "./backup-work.ts";
+import type { BackupWork, CopyListener, KeptBackup, MakeOptions } from "./backup-work.ts";
 import type { CopyHealth, CopyWatch } from "./copy-watch.ts";
 
 /** A backup, or one that is being made or could not be. */
@@ -75,14 +75,17 @@ export function createDatabaseBackups(kernel: Deps) {
   }
 
   /** Returns the statements that record how it ended. It never throws: a failure is shown, and the schedule tries again. */
-  async function make(name: string, maker: BackupWork, signal: AbortSignal): Promise<Statement[]> {
+  async function make(
+    maker: BackupWork,
+    { name, isForCopy, signal }: Omit<MakeOptions, "onProgress">,
+  ): Promise<Statement[]> {
     const startedAt = Date.now();
     const running = { name, state: "running" as const, error: null, progress: 0 };
     current = running;
     try {
       await bringFiles();
       const onProgress = (progress: number) => void Object.assign(running, { progress });
-      const { bytes, verified } = await maker.make({ name, signal, onProgress });
+      const { bytes, verified } = await maker.make({ name, isForCopy, signal, onProgress });
       current = { ...running, state: "done", progress: 1 };
       const endedAt = Date.now();
       history = { newestAt: startedAt, latestAt: startedAt, failure: undefined };
@@ -119,7 +122,8 @@ export function createDatabaseBackups(kernel: Deps) {
     const before = await load();
     if (!schedule.isDue(before, retry)) return schedule.nextStatements({ ...before, failure: undefined }, 0);
     const { backupNameAt } = await backupNames();
-    const ended = await make(backupNameAt(Date.now(), recipients.length > 0), maker, signal);
+    const name = backupNameAt(Date.now(), recipients.length > 0);
+    const ended = await make(maker, { name, isForCopy: false, signal });
     return [...ended, ...(history ? schedule.nextStatements(history, retry) : [])];
   }
 
@@ -127,10 +131,13 @@ export function createDatabaseBackups(kernel: Deps) {
     JOB,
     async (payload, { signal }) => {
       if (!work) return;
-      const { name, retry = 0 } = payload as { name?: string; retry?: number };
+      const { name, isForCopy = false, retry = 0 } = payload as { name?: string; isForCopy?: boolean; retry?: number };
       if (name === undefined) return runPlanned(retry, work, signal);
       const { isArchiveName } = await backupNames();
-      return isArchiveName(name) ? make(name, work, signal) : [];
+      if (!isArchiveName(name)) return [];
+      // If the schedule asks for one, too, that is it: a second one is not made.
+      const isScheduledToo = isForCopy && schedule?.isDue(await load(), 0);
+      return make(work, { name, isForCopy: isForCopy && !isScheduledToo, signal });
     },
     { concurrency: 1, timeoutMs: TIMEOUT_MS },
   );
@@ -164,7 +171,12 @@ export function createDatabaseBackups(kernel: Deps) {
     /** Begins to watch the continuous copy. Returns what is told how it goes. */
     async listenToCopy(): Promise<CopyListener> {
       const { createCopyWatch } = await import("./copy-watch.ts");
-      copy = createCopyWatch({ ...kernel, intervalMs: continuousMs ?? 0, beginBackup: () => service.begin(() => []) });
+      copy = createCopyWatch({
+        ...kernel,
+        intervalMs: continuousMs ?? 0,
+        beginBackup: () => service.begin(() => [], { isForCopy: true }),
+        hasBackupFailed: () => current?.state === "failed",
+      });
       return copy.listener;
     },
 
@@ -188,7 +200,11 @@ export function createDatabaseBackups(kernel: Deps) {
      * Begins a backup, in one write with the given statements. 409 `DATABASE_ON_SERVER`, 409 `BACKUP_BY_COMMAND`, 409
      * `BACKUP_RUNNING`.
      */
-    async begin(statementsFor: (name: string) => Statement[], now = Date.now()): Promise<DatabaseBackup> {
+    async begin(
+      statementsFor: (name: string) => Statement[],
+      { isForCopy = false }: { isForCopy?: boolean } = {},
+    ): Promise<DatabaseBackup> {
+      const now = Date.now();
       const { backupNameAt } = await backupNames();
       const name = backupNameAt(now, recipients.length > 0);
       if (database.file === undefined || !work) {
@@ -207,7 +223,7 @@ export function createDatabaseBackups(kernel: Deps) {
       const earlier = current;
       current = { name, state: "waiting", error: null, progress: 0 };
       try {
-        const job = jobs.enqueueStatement(JOB, { name }, { uniqueKey: "database" });
+        const job = jobs.enqueueStatement(JOB, { name, isForCopy }, { uniqueKey: "database" });
         await database.write([job, ...statementsFor(name)]);
       } catch (error) {
         current = earlier;

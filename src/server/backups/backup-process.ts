@@ -31,11 +31,11 @@ export function createBackupWork(config: Config, env: Environment, warn: (text: 
 /** Runs `berth backup`, which ends with this process. Rejects with the sentence that it printed. */
 async function makeInProcess(
   env: Environment,
-  { name, signal, onProgress }: MakeOptions,
+  { name, isForCopy, signal, onProgress }: MakeOptions,
   warn: (text: string) => void,
 ): Promise<KeptBackup> {
   let made: KeptBackup | undefined;
-  const child = Bun.spawn([...programCommand(), "backup", "--name", name], {
+  const child = Bun.spawn([...programCommand(), "backup", "--name", name, ...(isForCopy ? ["--for-copy"] : [])], {
     env,
     signal,
     stdin: "ignore",

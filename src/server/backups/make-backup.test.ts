@@ -103,6 +103,16 @@ describe.each(PLACES)("in %s", (_, place) => {
   });
 });
 
+test("backups of the continuous copy don't push out others", async () => {
+  const config = configOf({ BACKUP_TO: at("elsewhere"), BACKUP_KEEP: "1" });
+  const now = Date.now();
+  await makeBackup(config, { now: now - DAY });
+  for (const seconds of [3, 2]) await makeBackup(config, { now: now - seconds * 1000, isForCopy: true });
+  expect(await namesOf(config)).toEqual([now - 2000, now - DAY].map((time) => backupNameAt(time, false)));
+  await makeBackup(config, { now });
+  expect(await namesOf(config)).toEqual([backupNameAt(now, false)]);
+});
+
 test("old ones are deleted once a new one is verified, and not before", async () => {
   const config = configOf({ BACKUP_TO: at("elsewhere"), BACKUP_KEEP: "2" });
   const now = Date.now();

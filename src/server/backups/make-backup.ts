@@ -37,6 +37,8 @@ const LOCK_RETRY_MS = 250;
 export interface MakeBackupOptions {
   /** Default: a name of the present time. */
   name?: string;
+  /** The continuous copy has asked for it. */
+  isForCopy?: boolean;
   /** From 0 to 1. */
   onProgress?: (progress: number) => void;
   now?: number;
@@ -86,7 +88,7 @@ export async function removeBackup(storage: BackupStorage, name: string): Promis
  */
 export async function makeBackup(
   config: Config,
-  { name: wantedName, onProgress = () => undefined, now = Date.now() }: MakeBackupOptions = {},
+  { name: wantedName, isForCopy = false, onProgress = () => undefined, now = Date.now() }: MakeBackupOptions = {},
 ): Promise<{ backup: KeptBackup; problem: string | undefined }> {
   const { recipients, keep } = config.of(backupSettings);
   const name = wantedName ?? backupNameAt(now, recipients.length > 0);
@@ -94,7 +96,10 @@ export async function makeBackup(
   const lock = await waitForBackupLock(config);
   try {
     const finished = await readManifest(storage, name);
-    const manifest = finished ?? (await store(config, storage, name, onProgress, now));
+    const manifest: BackupManifest = finished ?? {
+      ...(await store(config, storage, name, onProgress, now)),
+      ...(isForCopy && { isForCopy }),
+    };
     if (!finished) await writeManifest(storage, manifest);
     const problem = await prune(storage, keep, now).then(
       () => undefined,
@@ -218,8 +223,9 @@ async function prune(
   keep: ReturnType<typeof backupSettings.build>["keep"],
   now: number,
 ): Promise<void> {
-  const complete = (await listBackups(storage)).map(({ name }) => name);
-  const expired = keep ? expiredBackups(complete, keep, now) : [];
+  const backups = await listBackups(storage);
+  const complete = backups.map(({ name }) => name);
+  const expired = keep ? expiredBackups(backups, keep, now) : [];
   for (const name of expired) await removeBackup(storage, name);
   const files = (await storage.list()).map(({ name }) => name);
   for (const file of leftovers(files, new Set(complete), now)) await storage.remove(file);

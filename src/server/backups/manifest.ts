@@ -19,6 +19,8 @@ export interface BackupManifest {
   /** Uploads, knowledge and agents' own backups. */
   files: number;
   verified: Verification;
+  /** The continuous copy has asked for it. */
+  isForCopy?: true;
   /** With BACKUP_CONTINUOUS: where the copies of the cells are in their logs. */
   log?: LogPlace[];
 }
@@ -57,11 +59,12 @@ export function parseManifest(text: string, name: string): BackupManifest | unde
   return isWhole ? (value as BackupManifest) : undefined;
 }
 
-export const toKeptBackup = ({ name, bytes, createdAt, verified }: BackupManifest): KeptBackup => ({
+export const toKeptBackup = ({ name, bytes, createdAt, verified, isForCopy }: BackupManifest): KeptBackup => ({
   name,
   bytes,
   createdAt: Date.parse(createdAt),
   verified,
+  ...(isForCopy && { isForCopy }),
 });
 
 function parseJson(text: string): unknown {

@@ -16,10 +16,13 @@ const NOW = Date.parse("2026-11-26T03:00:00.000Z");
 /** Of a backup made so many days ago. */
 const name = (days: number) => backupNameAt(NOW - days * DAY, false);
 const days = (...all: number[]) => all.map(name);
+/** Those that the schedule or people asked for. */
+const asked = (...all: number[]) => days(...all).map((name) => ({ name }));
+const forCopy = (...all: number[]) => days(...all).map((name) => ({ name, isForCopy: true as const }));
 
 describe("what is deleted", () => {
   test("the oldest beyond the count, and what is older than the age", () => {
-    const all = days(0, 1, 2, 3, 40);
+    const all = asked(0, 1, 2, 3, 40);
     expect(expiredBackups(all, { count: 14, forMs: undefined }, NOW)).toEqual([]);
     expect(expiredBackups(all.toReversed(), { count: 3, forMs: undefined }, NOW)).toEqual(days(40, 3));
     expect(expiredBackups(all, { count: 14, forMs: 30 * DAY }, NOW)).toEqual(days(40));
@@ -27,12 +30,28 @@ describe("what is deleted", () => {
   });
 
   test("never the newest, however old it is", () => {
-    expect(expiredBackups(days(90, 91), { count: 1, forMs: DAY }, NOW)).toEqual(days(91));
+    expect(expiredBackups(asked(90, 91), { count: 1, forMs: DAY }, NOW)).toEqual(days(91));
   });
 
   test("nothing that Berth has not named, nor copies of the database that an admin made", () => {
     const foreign = ["holiday.tar.gz", "berth-2020-01-01T00-00-00-000Z.db", "berth-old.tar.gz"];
-    expect(expiredBackups([...foreign, ...days(0, 1)], { count: 1, forMs: DAY }, NOW)).toEqual(days(1));
+    expect(
+      expiredBackups([...foreign.map((name) => ({ name })), ...asked(0, 1)], { count: 1, forMs: DAY }, NOW),
+    ).toEqual(days(1));
+  });
+
+  test("none that was asked for because of those that the continuous copy has made for itself, which are counted apart", () => {
+    const all = [...asked(0, 1, 2, 3), ...forCopy(0.1, 0.2, 0.3, 0.4)];
+    expect(expiredBackups(all, { count: 3, forMs: undefined }, NOW)).toEqual(days(3, 0.4));
+    expect(expiredBackups([...asked(1), ...forCopy(0.1, 0.2)], { count: 1, forMs: undefined }, NOW)).toEqual(days(0.2));
+    // With none beside them.
+    expect(expiredBackups(forCopy(1, 2, 3), { count: 2, forMs: undefined }, NOW)).toEqual(days(3));
+  });
+
+  test("those of the copy that are older than all others that are kept, or too old", () => {
+    const all = [...asked(0, 1, 2, 3), ...forCopy(0.5, 1.5, 2.5)];
+    expect(expiredBackups(all, { count: 3, forMs: undefined }, NOW)).toEqual(days(3, 2.5));
+    expect(expiredBackups(all, { count: 4, forMs: DAY }, NOW)).toEqual(days(3, 2.5, 2, 1.5));
   });
 
   test("files of a backup that was never completed, a day later", () => {

@@ -1,6 +1,7 @@
 // Decides which files of a place are deleted after a new backup was verified.
 
 import { archiveOf, isArchiveName, timeOfBackup } from "../../../plugins/fleet/backups/backup-names.ts";
+import type { KeptBackup } from "../../../plugins/fleet/backups/backup-work.ts";
 import { parseLogName } from "../../../plugins/fleet/backups/log-names.ts";
 import { DAY, HOUR } from "../../kernel/util/time.ts";
 
@@ -13,14 +14,30 @@ export interface KeepRule {
 const UNFINISHED_MS = DAY;
 
 /**
- * The complete backups that are too many or too old, oldest first. The newest is never among them.
+ * The names of the complete backups that are too many or too old, oldest first. The newest is never among them. Those for the
+ * continuous copy are counted apart, since anybody who makes it begin anew would else push out the others, and go with older ones.
  *
- * @param names of the complete backups, in any order
+ * @param complete in any order
  */
-export function expiredBackups(names: readonly string[], { count, forMs }: KeepRule, now: number): string[] {
-  const newestFirst = names.filter(isArchiveName).sort().reverse();
+export function expiredBackups(
+  complete: readonly Pick<KeptBackup, "name" | "isForCopy">[],
+  { count, forMs }: KeepRule,
+  now: number,
+): string[] {
+  const newestFirst = complete
+    .filter(({ name }) => isArchiveName(name))
+    .sort((a, b) => timeOfBackup(b.name) - timeOfBackup(a.name));
+  const asked = newestFirst.filter(({ isForCopy }) => !isForCopy).slice(0, count);
+  const oldest = asked.at(-1);
+  const forCopy = newestFirst
+    .filter(({ name, isForCopy }) => isForCopy && (!oldest || timeOfBackup(name) > timeOfBackup(oldest.name)))
+    .slice(0, count);
+  const counted = new Set([...asked, ...forCopy]);
   const isOld = (name: string) => forMs !== undefined && now - timeOfBackup(name) > forMs;
-  return newestFirst.filter((name, place) => place > 0 && (place >= count || isOld(name))).reverse();
+  return newestFirst
+    .filter((backup, place) => place > 0 && (!counted.has(backup) || isOld(backup.name)))
+    .map(({ name }) => name)
+    .reverse();
 }
 
 /** A clock may be set back: what is from shortly before a backup is kept. */

@@ -23,12 +23,16 @@ import { cellDatabaseUrl, cellDataDir, foldersOfCells } from "../cells/folders.t
 import { loadAllSettings } from "../settings.ts";
 import { UsageError } from "./options.ts";
 
-/** @param name of the backup; given by the service that has started this process */
-export async function backupCommand(file: string | undefined, name: string | undefined): Promise<number> {
+/** @param name of the backup; given by the service that has started this process, as is `isForCopy` */
+export async function backupCommand(
+  file: string | undefined,
+  name: string | undefined,
+  isForCopy: boolean,
+): Promise<number> {
   const form = file === undefined ? undefined : formOf(file);
   const config = loadAllSettings(environment());
   requireDatabase(config);
-  if (file === undefined) return backUpToPlace(config, name);
+  if (file === undefined) return backUpToPlace(config, name, isForCopy);
   const isArchive = form === "archive";
   const result = isArchive ? await backUpToFile(config, file) : copyDatabases(config, file);
   await note(config, "backup.create", resolve(file));
@@ -53,10 +57,10 @@ export function formOf(file: string): "archive" | "database" {
 
 const ARCHIVE_FILE = /\.(?:tar\.gz|tgz)(?:\.age)?$/;
 
-async function backUpToPlace(config: Config, name: string | undefined): Promise<number> {
+async function backUpToPlace(config: Config, name: string | undefined, isForCopy: boolean): Promise<number> {
   const tell = startedByService();
-  const options = { ...(name !== undefined && { name }), onProgress: (progress: number) => tell({ progress }) };
-  const { backup, problem } = await makeBackup(config, options);
+  const onProgress = (progress: number) => tell({ progress });
+  const { backup, problem } = await makeBackup(config, { ...(name !== undefined && { name }), isForCopy, onProgress });
   // The service records its own.
   if (!process.send) await note(config, "backup.create", backup.name, { problem: problem ?? null });
   tell({ made: backup, problem });
@@ -227,11 +231,11 @@ export async function backupsCommand(isJson: boolean): Promise<number> {
   }
   if (backups.length === 0)
     return print(`No backup at ${storage.addressOf("")} yet. ${programName()} backup makes one.\n`);
-  const rows = backups.map(({ name, bytes, createdAt, verified }) => [
+  const rows = backups.map(({ name, bytes, createdAt, verified, isForCopy }) => [
     name,
     mebibytes(bytes),
     ageOf(createdAt),
-    WORDS[verified],
+    `${WORDS[verified]}${isForCopy ? ", for the continuous copy" : ""}`,
   ]);
   const moments = (await restorableMoments(storage, backups)).map(
     ({ from, to }) =>

@@ -31,6 +31,7 @@ export const OPTIONS = {
   once: { type: "boolean" },
   days: { type: "string" },
   name: { type: "string" },
+  "for-copy": { type: "boolean" },
   admin: { type: "boolean" },
   "password-stdin": { type: "boolean" },
   off: { type: "boolean" },

@@ -110,14 +110,14 @@ export const COMMANDS: Record<string, Command> = {
   backup: {
     usage: "backup [FILE]",
     summary: "back up the service while it runs: to BACKUP_TO, or to FILE.tar.gz; FILE.db is the database alone",
-    flags: ["name", "follow"],
+    flags: ["name", "for-copy", "follow"],
     // The service gives them.
-    flagHelp: { name: "", follow: "" },
+    flagHelp: { name: "", "for-copy": "", follow: "" },
     arguments: 1,
     run: async ([file], flags) =>
       flags.follow === true
         ? (await import("./backup.ts")).followCommand()
-        : (await import("./backup.ts")).backupCommand(file, textFlag(flags.name)),
+        : (await import("./backup.ts")).backupCommand(file, textFlag(flags.name), flags["for-copy"] === true),
   },
   backups: {
     usage: "backups [--json]",

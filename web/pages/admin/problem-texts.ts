@@ -30,6 +30,14 @@ const TEXTS: Readonly<Record<string, { message: Text; action: Text }>> = {
     message: text("The continuous copy has stood still since {copiedAt}: {reason}"),
     action: text("Remove the reason; it goes on by itself. Until then, what came later is lost with the disk."),
   },
+  BACKUP_COPY_WAITS: {
+    message: text(
+      "The continuous copy has stood still since {copiedAt}: it has begun anew, and the backup that it needs is not complete yet.",
+    ),
+    action: text(
+      "The service makes it by itself, five minutes later if one fails; berth backup makes one now. Until then, what came later is lost with the disk.",
+    ),
+  },
   OLD_BACKUP: {
     message: text("The last backup here is {days} days old."),
     action: text("Make one now, or let the service make them: BACKUP_SCHEDULE."),

@@ -19,10 +19,20 @@ test("a failure is said with its reason, and hides what follows from it", () => 
 });
 
 test("a continuous copy that stands still is an error of its own, with the reason", () => {
-  const copy = { lateSince: NOW - DAY, problem: "s3://b can't be used: no." };
+  const copy = { lateSince: NOW - DAY, problem: "s3://b can't be used: no.", needsBackup: false };
   expect(codes({ ...GOOD, copy, lateSince: NOW - DAY })).toEqual(["error BACKUP_COPY_LATE", "error BACKUP_LATE"]);
   expect(backupProblems({ ...GOOD, copy }, NOW)[0]?.message).toContain("since 2026-11-25T12:00:00.000Z: s3://b");
-  expect(codes({ ...GOOD, copy: { lateSince: undefined, problem: "one round failed" } })).toEqual([]);
+  expect(codes({ ...GOOD, copy: { lateSince: undefined, problem: "one round failed", needsBackup: false } })).toEqual(
+    [],
+  );
+});
+
+test("one that has begun anew waits for its backup, which the service or a command makes", () => {
+  const copy = { lateSince: NOW - DAY, problem: undefined, needsBackup: true };
+  const [waits] = backupProblems({ ...GOOD, copy }, NOW);
+  expect(waits).toMatchObject({ code: "BACKUP_COPY_WAITS", severity: "error" });
+  expect(waits?.message).toContain("since 2026-11-25T12:00:00.000Z: it has begun anew");
+  expect(waits?.action).toContain("berth backup");
 });
 
 test("one that is missing is an error; without a schedule, an old one or none is a hint", () => {

@@ -49,7 +49,19 @@ export function backupProblems(backups: ProblemFacts["backups"], now: number): P
 function copyProblems(copy: NonNullable<ProblemFacts["backups"]>["copy"], link: string): Problem[] {
   if (copy?.lateSince === undefined) return [];
   const copiedAt = new Date(copy.lateSince).toISOString();
-  const reason = copy.problem ?? "There is no backup on top of which it could be put, or its process does not run.";
+  if (copy.problem === undefined && copy.needsBackup)
+    return [
+      {
+        code: "BACKUP_COPY_WAITS",
+        severity: "error",
+        message: `The continuous copy has stood still since ${copiedAt}: it has begun anew, and the backup that it needs is not complete yet.`,
+        action:
+          "The service makes it by itself, five minutes later if one fails; berth backup makes one now. Until then, what came later is lost with the disk.",
+        link,
+        values: { copiedAt },
+      },
+    ];
+  const reason = copy.problem ?? "Its process does not run, or can't keep up with what the service writes.";
   return [
     {
       code: "BACKUP_COPY_LATE",

@@ -35,7 +35,7 @@ export interface ProblemFacts {
         /** Since when the schedule's backup is missing. */
         lateSince: number | undefined;
         /** The continuous copy, if there is one. */
-        copy?: { lateSince: number | undefined; problem: string | undefined } | undefined;
+        copy?: { lateSince: number | undefined; problem: string | undefined; needsBackup: boolean } | undefined;
       }
     | undefined;
   disk: { freeBytes: number; totalBytes: number };

@@ -39,7 +39,7 @@ export function startCopyProcess(env: Environment, listener: CopyListener): Copy
     if (isStopped) return;
     const [line = ""] = text.trim().split("\n").slice(-1);
     const problem = line.replace(/^berth: /, "") || `The process that copies ended with the code ${code}.`;
-    listener.onRound({ copiedAt: undefined, bytes: 0, segments: 0, needsBackup: false, problem });
+    listener.onRound({ copiedAt: undefined, bytes: 0, segments: 0, needsBackup: undefined, problem });
     retry = setTimeout(() => {
       child = start();
     }, RESTART_MS);

@@ -46,7 +46,6 @@ export async function follow(
     const startedAt = now();
     isWhole = false;
     let [bytes, segments] = [0, 0];
-    let needsBackup = false;
     try {
       copies ??= await Promise.all(
         cellsOf(config).map((cell) =>
@@ -67,12 +66,13 @@ export async function follow(
         if (step.bytes > 0) [bytes, segments] = [bytes + step.bytes, segments + 1];
       }
       const chains = copies.map(({ chain }) => chain);
-      needsBackup = chains.every((chain) => chain !== undefined) && !(await bases.has(chains));
-      const copiedAt = isWhole && !needsBackup && bases.isKnown() ? startedAt : undefined;
+      const isBaseMissing = chains.every((chain) => chain !== undefined) && !(await bases.has(chains));
+      const needsBackup = isBaseMissing ? chains.join(" ") : undefined;
+      const copiedAt = isWhole && !isBaseMissing && bases.isKnown() ? startedAt : undefined;
       return { copiedAt, bytes, segments, needsBackup, problem: undefined };
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
-      return { copiedAt: undefined, bytes, segments, needsBackup: false, problem };
+      return { copiedAt: undefined, bytes, segments, needsBackup: undefined, problem };
     }
   }
 

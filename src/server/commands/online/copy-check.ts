@@ -31,7 +31,8 @@ export async function checkCopy(config: Config, now = Date.now()): Promise<Check
     });
     if (!hasBase) {
       const text = "Continuous copy: there is no backup yet on top of which it could be put.";
-      const action = "The service makes one at once. If that fails, the console's overview and its log say why.";
+      const action =
+        "The service makes one by itself, five minutes later if one fails; `berth backup` makes one now. The console's overview and the log say why one failed.";
       return [{ level: "warning", text, action }];
     }
     const seconds = Math.round((now - copiedAt) / SECOND);
