@@ -1,17 +1,40 @@
 // Keeps backups in a folder: written under another name, synced, then renamed.
 
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { UNFINISHED_SUFFIX } from "../../../plugins/fleet/backups/backup-names.ts";
 import { StartError } from "../../kernel/errors.ts";
 import type { BackupStorage } from "./place.ts";
 
-export function createFolderStorage(folder: string): BackupStorage {
+/** @param isUsed whether the folder has backups of this service: if it is not there, its disk is not */
+export function createFolderStorage(folder: string, isUsed: () => boolean = () => false): BackupStorage {
   const pathOf = (name: string) => join(folder, name);
+
+  /** Throws StartError, with nothing made on the disk below a mount point. */
+  async function requireIfUsed(): Promise<void> {
+    if (!isUsed() || (await stat(folder).catch(undefinedIfMissing))) return;
+    throw new StartError(
+      `The folder ${folder}, to which this service has made backups, is not there. If it is on a disk that is not mounted, mount it. To begin anew there, make the folder: mkdir -m 700 ${folder}`,
+    );
+  }
+
+  /** For the first backup. Only the last part of the path is made, since the others may be on a disk that is not mounted. */
+  async function makeFolder(): Promise<void> {
+    await requireIfUsed();
+    try {
+      await mkdir(folder, { mode: 0o700 });
+    } catch (error) {
+      if (codeOf(error) === "ENOENT")
+        throw new StartError(
+          `There is no folder ${dirname(folder)}, in which BACKUP_TO would be made. Mount its disk, or make it, then try again.`,
+        );
+      if (codeOf(error) !== "EEXIST") throw error;
+    }
+  }
 
   async function writeFile(name: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const unfinished = pathOf(name) + UNFINISHED_SUFFIX;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder();
     try {
       const file = await open(unfinished, "w", 0o600);
       try {
@@ -39,6 +62,7 @@ export function createFolderStorage(folder: string): BackupStorage {
     readListed: (name) => saying(folder, "read", () => Bun.file(pathOf(name)).bytes()),
     list: () =>
       saying(folder, "read", async () => {
+        await requireIfUsed();
         const names = (await readdir(folder).catch(undefinedIfMissing)) ?? [];
         const files = await Promise.all(
           names.map(async (name) => {

@@ -1,13 +1,24 @@
 // Makes, lists, verifies and restores backups in a folder and in a bucket, in the clear and encrypted.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { generateIdentity } from "age-encryption";
 import { backupNameAt, manifestNameOf } from "../../../plugins/fleet/backups/backup-names.ts";
 import { refusal, type S3Server, startS3 } from "../../../tests/support/s3.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { DAY } from "../../kernel/util/time.ts";
+import { checkBackups } from "../commands/online/backup-check.ts";
 import { unpackBytesInto } from "./archive.ts";
+import { backupReport } from "./backup-report.ts";
 import { listBackups, makeBackup, makeBackupFile, openStorage } from "./make-backup.ts";
 import { restoreBackup } from "./restore-backup.ts";
 import { type BackupFolder, newKeys, openBackupFolder, withDatabase } from "./support.test.ts";
@@ -123,6 +134,40 @@ test("old ones are deleted once a new one is verified, and not before", async ()
   // Without a rule, nothing is deleted.
   await makeBackup(configOf({ BACKUP_TO: at("elsewhere") }), { now: now + 1 });
   expect((await namesOf(config)).length).toBe(3);
+});
+
+describe("a folder that is not there", () => {
+  test("is made for the first backup; later it is on a disk that is not mounted, which is named", async () => {
+    mkdirSync(at("disk"));
+    const config = configOf({ BACKUP_TO: at("disk/berth") });
+    expect(await namesOf(config)).toEqual([]);
+    await makeBackup(config);
+    renameSync(at("disk"), at("away"));
+    const says = `The folder ${at("disk/berth")}, to which this service has made backups, is not there.`;
+    // The mount point stays when its disk is gone.
+    for (const mountPoint of [false, true]) {
+      if (mountPoint) mkdirSync(at("disk"));
+      await expect(makeBackup(config)).rejects.toThrow(says);
+      await expect(listBackups(openStorage(config))).rejects.toThrow(says);
+      for (const schedule of [{}, { BACKUP_SCHEDULE: "0 3 * * *" }])
+        expect(await backupReport(configOf({ BACKUP_TO: at("disk/berth"), ...schedule }))).toContain(says);
+      expect(await checkBackups(config)).toMatchObject({ level: "broken", text: expect.stringContaining(says) });
+    }
+    expect(readdirSync(at("disk"))).toEqual([]);
+    rmdirSync(at("disk"));
+    renameSync(at("away"), at("disk"));
+    await makeBackup(config);
+    expect((await namesOf(config)).length).toBe(2);
+    // Another place begins anew.
+    await makeBackup(configOf({ BACKUP_TO: at("elsewhere") }));
+  });
+
+  test("is not made below another that is not there either", async () => {
+    await expect(makeBackup(configOf({ BACKUP_TO: at("disk/berth") }))).rejects.toThrow(
+      `There is no folder ${at("disk")}, in which BACKUP_TO would be made.`,
+    );
+    expect(existsSync(at("disk"))).toBe(false);
+  });
 });
 
 describe("errors", () => {

@@ -1,7 +1,7 @@
 // Makes a backup of the whole service: stages it, stores it, reads it back, writes its manifest, and then deletes old ones.
 
-import { existsSync, rmSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { version } from "../../../package.json";
 import {
   backupNameAt,
@@ -43,9 +43,25 @@ export interface MakeBackupOptions {
 }
 
 /** Where this service keeps its backups. Throws StartError if a bucket has no key. */
-export function openStorage(config: Pick<Config, "of">): BackupStorage {
+export function openStorage(config: Pick<Config, "of" | "dataDir">): BackupStorage {
   const { to, s3 } = config.of(backupSettings);
-  return to.kind === "folder" ? createFolderStorage(to.path) : createS3Storage(to, s3);
+  if (to.kind === "s3") return createS3Storage(to, s3);
+  return createFolderStorage(to.path, () => usedFolder(config) === to.path);
+}
+
+/** The folder to which the last backup was made. It is kept apart from there: its disk may not be mounted. */
+const USED_FOLDER_FILE = "backup-folder";
+
+function usedFolder({ dataDir }: Pick<Config, "dataDir">): string | undefined {
+  const path = join(dataDir, USED_FOLDER_FILE);
+  return existsSync(path) ? readFileSync(path, "utf8").trim() : undefined;
+}
+
+function noteUsedFolder(config: Pick<Config, "of" | "dataDir">): void {
+  const { to } = config.of(backupSettings);
+  // One below the data folder is on its disk.
+  if (to.kind === "s3" || to.path.startsWith(config.dataDir + sep) || usedFolder(config) === to.path) return;
+  writeFileSync(join(config.dataDir, USED_FOLDER_FILE), `${to.path}\n`, { mode: 0o600 });
 }
 
 /** The complete backups, newest first, with the copies of the database that earlier versions made. Throws StartError. */
@@ -96,6 +112,7 @@ export async function makeBackup(
     const finished = await readManifest(storage, name);
     const manifest = finished ?? (await store(config, storage, name, onProgress, now));
     if (!finished) await writeManifest(storage, manifest);
+    noteUsedFolder(config);
     const problem = await prune(storage, keep, now).then(
       () => undefined,
       (error: unknown) => `Old backups could not be deleted: ${error instanceof Error ? error.message : error}`,
