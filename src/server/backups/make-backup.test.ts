@@ -19,6 +19,7 @@ import { DAY } from "../../kernel/util/time.ts";
 import { checkBackups } from "../commands/online/backup-check.ts";
 import { unpackBytesInto } from "./archive.ts";
 import { backupReport } from "./backup-report.ts";
+import { storeErasuresBesideBackups, takeErasures } from "./erasure-lists.ts";
 import { listBackups, makeBackup, makeBackupFile, openStorage } from "./make-backup.ts";
 import { restoreBackup } from "./restore-backup.ts";
 import { type BackupFolder, newKeys, openBackupFolder, withDatabase } from "./support.test.ts";
@@ -134,6 +135,81 @@ test("old ones are deleted once a new one is verified, and not before", async ()
   // Without a rule, nothing is deleted.
   await makeBackup(configOf({ BACKUP_TO: at("elsewhere") }), { now: now + 1 });
   expect((await namesOf(config)).length).toBe(3);
+});
+
+describe("the list of erasures", () => {
+  const erasure = (person: string, at: number) => JSON.stringify({ person, channel: "telegram", at });
+  const list = (...lines: string[]) => `${['{"format":"berth.erasures/1","key":"sealed"}', ...lines].join("\n")}\n`;
+  const store = (text: string, data = "data") => {
+    mkdirSync(at(data), { recursive: true });
+    writeFileSync(file(data, "erasures.jsonl"), text);
+  };
+  const listOf = (data: string) => readFileSync(file(data, "erasures.jsonl"), "utf8");
+  /** As `berth restore` does. Returns what it says. */
+  async function restore(env: Record<string, string>, source = "latest", data = "new"): Promise<string[]> {
+    const config = configOf(env, data);
+    const { storage, kept } = await restoreBackup(config, source);
+    return takeErasures(config, storage, { isNew: kept.length === 0 });
+  }
+
+  test.each(PLACES)(
+    "is stored with each backup in %s, and comes with a restore into an empty folder",
+    async (_, place) => {
+      store(list(erasure("one", 1)));
+      const { backup } = await makeBackup(configOf(place()));
+      store(list(erasure("one", 1), erasure("two", 2), '{"person":"cu'));
+      await storeErasuresBesideBackups(configOf(place()), 0);
+      expect(await restore(place(), backup.name)).toEqual([]);
+      expect(listOf("new")).toBe(list(erasure("one", 1), erasure("two", 2)));
+      expect(await namesOf(configOf(place()))).toEqual([backup.name]);
+      const stored = (await openStorage(configOf(place())).list()).filter(({ name }) => name.includes("erasures"));
+      expect(stored).toHaveLength(1);
+      const text = new TextDecoder().decode(await openStorage(configOf(place())).readListed(stored[0]?.name ?? ""));
+      expect(text.includes("telegram")).toBe(!("BACKUP_ENCRYPT_TO" in place()));
+    },
+  );
+
+  test("is joined with the one in the data folder", async () => {
+    const env = { BACKUP_TO: at("elsewhere") };
+    store(list(erasure("one", 1), erasure("two", 2)));
+    await makeBackup(configOf(env));
+    store(list(erasure("one", 1), erasure("three", 3)));
+    expect(await restore(env, "latest", "data")).toEqual([]);
+    expect(listOf("data")).toBe(list(erasure("one", 1), erasure("three", 3), erasure("two", 2)));
+  });
+
+  test("of another data folder is kept apart from it, and named", async () => {
+    const env = { BACKUP_TO: at("elsewhere") };
+    store(list(erasure("one", 1)));
+    await makeBackup(configOf(env));
+    store(list(erasure("other", 5)));
+    await makeBackup(configOf(env));
+    const [says, ...more] = await restore(env, "latest", "new");
+    expect(says).toMatch(
+      /berth-erasures-0-[0-9a-f]{16}\.jsonl is another list of erasures than .*new\/erasures\.jsonl/,
+    );
+    expect(more).toEqual([]);
+    expect(listOf("new")).toBe(list(erasure("other", 5)));
+  });
+
+  test("comes from beside a file, too; without one, it is said that people may be back, and how to give it", async () => {
+    await makeBackupFile(configOf(), at("alone.tar.gz"));
+    const [says, ...more] = await restore({}, at("alone.tar.gz"));
+    expect(says).toMatch(
+      /^No list of erasures was found: people who were erased after this backup was made are there again\. .*new\/erasures\.jsonl, then run .* person reapply before you start the service\.$/,
+    );
+    expect(more).toEqual([]);
+    store(list(erasure("one", 1)));
+    const { backup } = await makeBackup(configOf({ BACKUP_TO: at("elsewhere") }));
+    expect(await restore({}, at(`elsewhere/${backup.name}`), "another")).toEqual([]);
+    expect(listOf("another")).toBe(list(erasure("one", 1)));
+  });
+
+  test("is stored nowhere while there are no backups", async () => {
+    store(list(erasure("one", 1)));
+    await storeErasuresBesideBackups(configOf({ BACKUP_TO: at("elsewhere") }), 0);
+    expect(existsSync(at("elsewhere"))).toBe(false);
+  });
 });
 
 describe("a folder that is not there", () => {

@@ -97,7 +97,7 @@ export async function removeBackup(storage: BackupStorage, name: string): Promis
 /**
  * Makes a backup in the place of BACKUP_TO, and then deletes those that are too many. One is made at a time.
  *
- * @returns `problem`: what could not be deleted; the backup itself is complete
+ * @returns `problem`: what could not be done besides; the backup itself is complete
  * @throws StartError, with nothing left behind
  */
 export async function makeBackup(
@@ -113,11 +113,12 @@ export async function makeBackup(
     const manifest = finished ?? (await store(config, storage, name, onProgress, now));
     if (!finished) await writeManifest(storage, manifest);
     noteUsedFolder(config);
-    const problem = await prune(storage, keep, now).then(
-      () => undefined,
-      (error: unknown) => `Old backups could not be deleted: ${error instanceof Error ? error.message : error}`,
-    );
-    return { backup: toKeptBackup(manifest), problem };
+    const { storeErasures } = await import("./erasure-lists.ts");
+    const problems = [
+      await problemOf("The list of erasures could not be stored", () => storeErasures(config, storage)),
+      await problemOf("Old backups could not be deleted", () => prune(storage, keep, now)),
+    ].filter((problem) => problem !== undefined);
+    return { backup: toKeptBackup(manifest), problem: problems.length > 0 ? problems.join(" ") : undefined };
   } finally {
     lock.release();
   }
@@ -229,6 +230,13 @@ async function writeManifest(storage: BackupStorage, manifest: BackupManifest): 
   }
   await storage.write(manifestNameOf(manifest.name), once(), text.length);
 }
+
+/** A backup is complete without it. */
+const problemOf = (what: string, work: () => Promise<void>): Promise<string | undefined> =>
+  work().then(
+    () => undefined,
+    (error: unknown) => `${what}: ${error instanceof Error ? error.message : error}`,
+  );
 
 async function prune(
   storage: BackupStorage,
