@@ -14,7 +14,7 @@ export function createFolderStorage(folder: string, isUsed: () => boolean = () =
   async function requireIfUsed(): Promise<void> {
     if (!isUsed() || (await stat(folder).catch(undefinedIfMissing))) return;
     throw new StartError(
-      `The folder ${folder}, to which this service has made backups, is not there. If it is on a disk that is not mounted, mount it. To begin anew there, make the folder: mkdir -m 700 ${folder}`,
+      `The folder ${folder}, to which this service has made backups, is not there. If it is on a disk that is not mounted, mount it. Make the folder only if the backups are to begin anew there.`,
     );
   }
 
