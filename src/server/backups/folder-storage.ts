@@ -2,19 +2,28 @@
 
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { UNFINISHED_SUFFIX } from "../../../plugins/fleet/backups/backup-names.ts";
+import { isBackupName, UNFINISHED_SUFFIX } from "../../../plugins/fleet/backups/backup-names.ts";
 import { StartError } from "../../kernel/errors.ts";
 import type { BackupStorage } from "./place.ts";
 
-/** @param isUsed whether the folder has backups of this service: if it is not there, its disk is not */
-export function createFolderStorage(folder: string, isUsed: () => boolean = () => false): BackupStorage {
+/** @param usedNote the file that says that backups of this service are there, if there is one: if they are not, their disk is not */
+export function createFolderStorage(
+  folder: string,
+  usedNote: () => string | undefined = () => undefined,
+): BackupStorage {
   const pathOf = (name: string) => join(folder, name);
 
-  /** Throws StartError, with nothing made on the disk below a mount point. */
+  /** Throws StartError, with nothing made on the disk below a mount point, which is there without its disk. */
   async function requireIfUsed(): Promise<void> {
-    if (!isUsed() || (await stat(folder).catch(undefinedIfMissing))) return;
+    const note = usedNote();
+    if (note === undefined) return;
+    const names = await readdir(folder).catch(undefinedIfMissing);
+    if (names?.some(isBackupName)) return;
+    const what = names
+      ? "has none of the backups that were made there"
+      : "with the backups of this service is not there";
     throw new StartError(
-      `The folder ${folder}, to which this service has made backups, is not there. If it is on a disk that is not mounted, mount it. Make the folder only if the backups are to begin anew there.`,
+      `The folder ${folder} ${what}. If it is on a disk that is not mounted, mount it. If backups are to begin anew there, delete ${note} first.`,
     );
   }
 

@@ -7,7 +7,9 @@ import {
   readFileSync,
   renameSync,
   rmdirSync,
+  rmSync,
   truncateSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +22,7 @@ import { checkBackups } from "../commands/online/backup-check.ts";
 import { unpackBytesInto } from "./archive.ts";
 import { backupReport } from "./backup-report.ts";
 import { storeErasuresBesideBackups, takeErasures } from "./erasure-lists.ts";
-import { listBackups, makeBackup, makeBackupFile, openStorage } from "./make-backup.ts";
+import { deleteBackup, listBackups, makeBackup, makeBackupFile, openStorage } from "./make-backup.ts";
 import { restoreBackup } from "./restore-backup.ts";
 import { type BackupFolder, newKeys, openBackupFolder, withDatabase } from "./support.test.ts";
 
@@ -219,7 +221,7 @@ describe("a folder that is not there", () => {
     expect(await namesOf(config)).toEqual([]);
     await makeBackup(config);
     renameSync(at("disk"), at("away"));
-    const says = `The folder ${at("disk/berth")}, to which this service has made backups, is not there.`;
+    const says = `The folder ${at("disk/berth")} with the backups of this service is not there.`;
     // The mount point stays when its disk is gone.
     for (const mountPoint of [false, true]) {
       if (mountPoint) mkdirSync(at("disk"));
@@ -236,6 +238,26 @@ describe("a folder that is not there", () => {
     expect((await namesOf(config)).length).toBe(2);
     // Another place begins anew.
     await makeBackup(configOf({ BACKUP_TO: at("elsewhere") }));
+  });
+
+  test("may also be a mount point, which is there without its disk", async () => {
+    const config = configOf({ BACKUP_TO: at("disk") });
+    const { backup } = await makeBackup(config);
+    renameSync(at("disk"), at("away"));
+    mkdirSync(at("disk"));
+    await expect(makeBackup(config)).rejects.toThrow(
+      `The folder ${at("disk")} has none of the backups that were made there. If it is on a disk that is not mounted, mount it. If backups are to begin anew there, delete ${file("data", "backup-folder")} first.`,
+    );
+    expect(readdirSync(at("disk"))).toEqual([]);
+    rmdirSync(at("disk"));
+    renameSync(at("away"), at("disk"));
+    // After a deletion of the last one, an empty folder is as it should be.
+    await deleteBackup(config, backup.name);
+    expect(await namesOf(config)).toEqual([]);
+    await makeBackup(config);
+    unlinkSync(file("data", "backup-folder"));
+    rmSync(at("disk"), { recursive: true });
+    await makeBackup(config);
   });
 
   test("is not made below another that is not there either", async () => {

@@ -6,6 +6,7 @@ import { version } from "../../../package.json";
 import {
   backupNameAt,
   isArchiveName,
+  isBackupName,
   isCopyName,
   manifestNameOf,
   timeOfBackup,
@@ -46,14 +47,14 @@ export interface MakeBackupOptions {
 export function openStorage(config: Pick<Config, "of" | "dataDir">): BackupStorage {
   const { to, s3 } = config.of(backupSettings);
   if (to.kind === "s3") return createS3Storage(to, s3);
-  return createFolderStorage(to.path, () => usedFolder(config) === to.path);
+  return createFolderStorage(to.path, () => (usedFolder(config) === to.path ? usedNote(config) : undefined));
 }
 
-/** The folder to which the last backup was made. It is kept apart from there: its disk may not be mounted. */
-const USED_FOLDER_FILE = "backup-folder";
+/** Says to which folder the last backup was made. It is kept apart from there: the disk of that may not be mounted. */
+const usedNote = ({ dataDir }: Pick<Config, "dataDir">) => join(dataDir, "backup-folder");
 
-function usedFolder({ dataDir }: Pick<Config, "dataDir">): string | undefined {
-  const path = join(dataDir, USED_FOLDER_FILE);
+function usedFolder(config: Pick<Config, "dataDir">): string | undefined {
+  const path = usedNote(config);
   return existsSync(path) ? readFileSync(path, "utf8").trim() : undefined;
 }
 
@@ -61,7 +62,7 @@ function noteUsedFolder(config: Pick<Config, "of" | "dataDir">): void {
   const { to } = config.of(backupSettings);
   // One below the data folder is on its disk.
   if (to.kind === "s3" || to.path.startsWith(config.dataDir + sep) || usedFolder(config) === to.path) return;
-  writeFileSync(join(config.dataDir, USED_FOLDER_FILE), `${to.path}\n`, { mode: 0o600 });
+  writeFileSync(usedNote(config), `${to.path}\n`, { mode: 0o600 });
 }
 
 /** The complete backups, newest first, with the copies of the database that earlier versions made. Throws StartError. */
@@ -88,8 +89,16 @@ export async function readManifest(storage: BackupStorage, name: string): Promis
   return file && parseManifest(await new Response(file.body).text(), name);
 }
 
+/** Deletes a backup that somebody wants to be deleted. After the last one, backups begin anew. */
+export async function deleteBackup(config: Config, name: string): Promise<void> {
+  const storage = openStorage(config);
+  const others = (await storage.list()).filter((file) => isBackupName(file.name) && file.name !== name);
+  await removeBackup(storage, name);
+  if (others.length === 0) rmSync(usedNote(config), { force: true });
+}
+
 /** The manifest goes first: what has none is not offered. */
-export async function removeBackup(storage: BackupStorage, name: string): Promise<void> {
+async function removeBackup(storage: BackupStorage, name: string): Promise<void> {
   if (isArchiveName(name)) await storage.remove(manifestNameOf(name));
   await storage.remove(name);
 }
