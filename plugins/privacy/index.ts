@@ -31,6 +31,7 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
   };
   const { keep } = kernel.config.of(backupSettings);
   let isStarted = false;
+  let storeList = () => Promise.resolve();
 
   /** Loaded with the first command. */
   const people = once(async () =>
@@ -39,6 +40,7 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
       ...services,
       keep,
       isStarted: () => isStarted,
+      storeList: () => storeList(),
     }),
   );
   kernel.keyRotation.registerColumn(SUBJECTS);
@@ -59,6 +61,10 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
   const { guards } = services.agents;
   return {
     service: {
+      /** Sets what copies the list of erasures to where backups are kept. */
+      registerListStorage(store: () => Promise<void>): void {
+        storeList = store;
+      },
       commands: {
         ...lateCommands(["prune.report", "prune.compact", "prune.slice"], async () =>
           (await import("./prune-commands.ts")).createPruneCommands(kernel),

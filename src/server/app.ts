@@ -146,6 +146,15 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
   for (const plugin of PLUGINS) host.use(plugin);
   const builtIn = [...host.built];
   for (const plugin of external) host.use(plugin);
+  let storing = Promise.resolve();
+  host.use(privacy).registerListStorage(() => {
+    const store = async () =>
+      (await import("./backups/erasure-lists.ts")).storeErasuresBesideBackups(kernel.config, kernel.cells?.here ?? 0);
+    // One after the other: they write the same file.
+    const stored = storing.then(store);
+    storing = stored.catch(() => undefined);
+    return stored;
+  });
   const { built } = host;
   const { log } = kernel;
   const parts = built.map(({ parts }) => parts);

@@ -192,7 +192,11 @@ test("a folder of backups that can't be written is reported", () => {
     );
     expect(exitCode).toBe(0);
   }
-  expect(report({ BACKUP_TO: "backups/of/berth" }).text).not.toContain("! BACKUP_TO");
+  expect(report({ BACKUP_TO: "backups" }).text).not.toContain("! BACKUP_TO");
+  // Only the last part is made.
+  expect(report({ BACKUP_TO: "disk/of/berth" }).text).toContain(
+    `! BACKUP_TO: there is no folder ${join(folder, "disk/of")}, so no backups can be made there. Mount its disk, or make it.`,
+  );
 });
 
 test("an identity file of backups that can't be used is reported", () => {

@@ -13,6 +13,7 @@ export const backupNameAt = (at: number, isEncrypted: boolean) =>
 
 export const isArchiveName = (name: string) => ARCHIVE.test(name);
 export const isCopyName = (name: string) => COPY.test(name);
+export const isBackupName = (name: string) => isArchiveName(name) || isCopyName(name);
 export const isEncryptedName = (name: string) => name.endsWith(".age");
 
 /** The name of the file that says that a backup is complete and what it holds. It is written last. */

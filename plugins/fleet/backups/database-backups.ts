@@ -262,10 +262,7 @@ export function createDatabaseBackups(kernel: Deps) {
   return service;
 }
 
-async function isBackupName(name: string): Promise<boolean> {
-  const { isArchiveName, isCopyName } = await backupNames();
-  return isArchiveName(name) || isCopyName(name);
-}
+const isBackupName = async (name: string): Promise<boolean> => (await backupNames()).isBackupName(name);
 
 const backupNotFound = () => notFound("There is no such backup.", "BACKUP_NOT_FOUND");
 

@@ -94,6 +94,17 @@ describe("somebody who only wrote to a bot", () => {
     expect((await server.kernel.audit.verify()).ok).toBe(true);
   });
 
+  test("is in the list of erasures beside the backups, too, which a lost disk leaves", async () => {
+    const place = join(dataDir(), "database-backups");
+    mkdirSync(place);
+    writeFileSync(join(place, "berth-2026-11-26T03-00-00-000Z.tar.gz"), "");
+    await plant(ID, MARK);
+    const receipt = await erase();
+    const [name = ""] = readdirSync(place).filter((one) => one.startsWith("berth-erasures-0-"));
+    expect(readFileSync(join(place, name), "utf8")).toContain(receipt.person.hash);
+    expect(readFileSync(join(place, name), "utf8")).toBe(readFileSync(join(dataDir(), "erasures.jsonl"), "utf8"));
+  });
+
   test("in a group loses what they wrote, and others keep theirs", async () => {
     await plant(OTHER, "otherotherother", { group: "-100777" });
     await plant(ID, MARK, { group: "-100777" });

@@ -26,6 +26,8 @@ import { ACCOUNT, type Subject } from "./subject.ts";
 
 export interface ErasureDeps extends Pick<Kernel, "database" | "vault" | "jobs" | "audit" | "log"> {
   list: ErasureList;
+  /** Copies the list to where backups are kept: with the disk of this one gone, they would bring everybody back. */
+  storeList(): Promise<void>;
   /** Does work while the agent has no turns. */
   whileQuiesced: <Result>(agentId: string, work: () => Promise<Result>) => Promise<Result>;
   /** Deletes a file that came with a message. */
@@ -134,6 +136,10 @@ export function createErasures(deps: ErasureDeps) {
         await add(id, kind, count);
     else for (const agentId of await agentsOf(database, subject)) await eraseIn(id, agentId, subject);
     deps.forgetResponses();
+    if (subject.before === undefined)
+      await deps.storeList().catch((error: unknown) => {
+        log.warn("the list of erasures could not be stored beside the backups; the next backup stores it", { error });
+      });
     const remains = await (subject.agentId === undefined ? deps.scrub.now() : deps.scrub.forOwner());
     return settle(row, remains);
   }

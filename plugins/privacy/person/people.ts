@@ -32,6 +32,8 @@ export interface PeopleDeps extends Pick<Kernel, "config" | "vault" | "database"
   memories: ServiceOf<typeof skills>["memories"];
   /** How long backups of the whole service are kept; undefined: until somebody deletes them. */
   keep: { count: number; forMs: number | undefined } | undefined;
+  /** Copies the list of erasures to where backups are kept. */
+  storeList(): Promise<void>;
   /** Whether turns run in this process. A command without a service starts none. */
   isStarted(): boolean;
 }

@@ -4,7 +4,7 @@ import { setPriority } from "node:os";
 import { join } from "node:path";
 import type { BackupWork, KeptBackup, MakeOptions } from "../../../plugins/fleet/backups/backup-work.ts";
 import type { Config, Environment } from "../../kernel/config/config.ts";
-import { listBackups, openStorage, removeBackup } from "./make-backup.ts";
+import { deleteBackup, listBackups, openStorage } from "./make-backup.ts";
 
 /** What the process tells the service. */
 export type BackupMessage = { progress: number } | { made: KeptBackup; problem: string | undefined };
@@ -24,7 +24,7 @@ export function createBackupWork(config: Config, env: Environment, warn: (text: 
     make: (options) => makeInProcess(env, options, warn),
     list: async () => listBackups(openStorage(config)),
     read: async (name) => openStorage(config).read(name),
-    remove: async (name) => removeBackup(openStorage(config), name),
+    remove: async (name) => deleteBackup(config, name),
   };
 }
 

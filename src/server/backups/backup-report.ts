@@ -53,7 +53,9 @@ export async function backupReport(config: Config, now = Date.now()): Promise<st
 }
 
 async function failureReport(config: Config): Promise<string> {
-  if (!lastFailure(config, undefined)) return "";
+  const isInFolder = config.of(backupSettings).to.kind === "folder";
+  // A bucket is not asked without need.
+  if (!lastFailure(config, undefined) && !isInFolder) return "";
   const [newest] = await listBackups(openStorage(config));
   const failure = lastFailure(config, newest);
   return failure ? failureText(failure) : "";

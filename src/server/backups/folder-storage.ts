@@ -1,17 +1,49 @@
 // Keeps backups in a folder: written under another name, synced, then renamed.
 
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { UNFINISHED_SUFFIX } from "../../../plugins/fleet/backups/backup-names.ts";
+import { dirname, join } from "node:path";
+import { isBackupName, UNFINISHED_SUFFIX } from "../../../plugins/fleet/backups/backup-names.ts";
 import { StartError } from "../../kernel/errors.ts";
 import type { BackupStorage } from "./place.ts";
 
-export function createFolderStorage(folder: string): BackupStorage {
+/** @param usedNote the file that says that backups of this service are there, if there is one: if they are not, their disk is not */
+export function createFolderStorage(
+  folder: string,
+  usedNote: () => string | undefined = () => undefined,
+): BackupStorage {
   const pathOf = (name: string) => join(folder, name);
+
+  /** Throws StartError, with nothing made on the disk below a mount point, which is there without its disk. */
+  async function requireIfUsed(): Promise<void> {
+    const note = usedNote();
+    if (note === undefined) return;
+    const names = await readdir(folder).catch(undefinedIfMissing);
+    if (names?.some(isBackupName)) return;
+    const what = names
+      ? "has none of the backups that were made there"
+      : "with the backups of this service is not there";
+    throw new StartError(
+      `The folder ${folder} ${what}. If it is on a disk that is not mounted, mount it. If backups are to begin anew there, delete ${note} first.`,
+    );
+  }
+
+  /** For the first backup. Only the last part of the path is made, since the others may be on a disk that is not mounted. */
+  async function makeFolder(): Promise<void> {
+    await requireIfUsed();
+    try {
+      await mkdir(folder, { mode: 0o700 });
+    } catch (error) {
+      if (codeOf(error) === "ENOENT")
+        throw new StartError(
+          `There is no folder ${dirname(folder)}, in which BACKUP_TO would be made. Mount its disk, or make it, then try again.`,
+        );
+      if (codeOf(error) !== "EEXIST") throw error;
+    }
+  }
 
   async function writeFile(name: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const unfinished = pathOf(name) + UNFINISHED_SUFFIX;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder();
     try {
       const file = await open(unfinished, "w", 0o600);
       try {
@@ -39,6 +71,7 @@ export function createFolderStorage(folder: string): BackupStorage {
     readListed: (name) => saying(folder, "read", () => Bun.file(pathOf(name)).bytes()),
     list: () =>
       saying(folder, "read", async () => {
+        await requireIfUsed();
         const names = (await readdir(folder).catch(undefinedIfMissing)) ?? [];
         const files = await Promise.all(
           names.map(async (name) => {

@@ -1,14 +1,28 @@
 // Makes, lists, verifies and restores backups in a folder and in a bucket, in the clear and encrypted.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { generateIdentity } from "age-encryption";
 import { backupNameAt, manifestNameOf } from "../../../plugins/fleet/backups/backup-names.ts";
 import { refusal, type S3Server, startS3 } from "../../../tests/support/s3.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { DAY } from "../../kernel/util/time.ts";
+import { checkBackups } from "../commands/online/backup-check.ts";
 import { unpackBytesInto } from "./archive.ts";
-import { listBackups, makeBackup, makeBackupFile, openStorage } from "./make-backup.ts";
+import { backupReport } from "./backup-report.ts";
+import { storeErasuresBesideBackups, takeErasures } from "./erasure-lists.ts";
+import { deleteBackup, listBackups, makeBackup, makeBackupFile, openStorage } from "./make-backup.ts";
 import { restoreBackup } from "./restore-backup.ts";
 import { type BackupFolder, newKeys, openBackupFolder, withDatabase } from "./support.test.ts";
 
@@ -133,6 +147,135 @@ test("old ones are deleted once a new one is verified, and not before", async ()
   // Without a rule, nothing is deleted.
   await makeBackup(configOf({ BACKUP_TO: at("elsewhere") }), { now: now + 1 });
   expect((await namesOf(config)).length).toBe(3);
+});
+
+describe("the list of erasures", () => {
+  const erasure = (person: string, at: number) => JSON.stringify({ person, channel: "telegram", at });
+  const list = (...lines: string[]) => `${['{"format":"berth.erasures/1","key":"sealed"}', ...lines].join("\n")}\n`;
+  const store = (text: string, data = "data") => {
+    mkdirSync(at(data), { recursive: true });
+    writeFileSync(file(data, "erasures.jsonl"), text);
+  };
+  const listOf = (data: string) => readFileSync(file(data, "erasures.jsonl"), "utf8");
+  /** As `berth restore` does. Returns what it says. */
+  async function restore(env: Record<string, string>, source = "latest", data = "new"): Promise<string[]> {
+    const config = configOf(env, data);
+    const { storage, kept } = await restoreBackup(config, source);
+    return takeErasures(config, storage, { isNew: kept.length === 0 });
+  }
+
+  test.each(PLACES)(
+    "is stored with each backup in %s, and comes with a restore into an empty folder",
+    async (_, place) => {
+      store(list(erasure("one", 1)));
+      const { backup } = await makeBackup(configOf(place()));
+      store(list(erasure("one", 1), erasure("two", 2), '{"person":"cu'));
+      await storeErasuresBesideBackups(configOf(place()), 0);
+      expect(await restore(place(), backup.name)).toEqual([]);
+      expect(listOf("new")).toBe(list(erasure("one", 1), erasure("two", 2)));
+      expect(await namesOf(configOf(place()))).toEqual([backup.name]);
+      const stored = (await openStorage(configOf(place())).list()).filter(({ name }) => name.includes("erasures"));
+      expect(stored).toHaveLength(1);
+      const text = new TextDecoder().decode(await openStorage(configOf(place())).readListed(stored[0]?.name ?? ""));
+      expect(text.includes("telegram")).toBe(!("BACKUP_ENCRYPT_TO" in place()));
+    },
+  );
+
+  test("is joined with the one in the data folder", async () => {
+    const env = { BACKUP_TO: at("elsewhere") };
+    store(list(erasure("one", 1), erasure("two", 2)));
+    await makeBackup(configOf(env));
+    store(list(erasure("one", 1), erasure("three", 3)));
+    expect(await restore(env, "latest", "data")).toEqual([]);
+    expect(listOf("data")).toBe(list(erasure("one", 1), erasure("three", 3), erasure("two", 2)));
+  });
+
+  test("of another data folder is kept apart from it, and named", async () => {
+    const env = { BACKUP_TO: at("elsewhere") };
+    store(list(erasure("one", 1)));
+    await makeBackup(configOf(env));
+    store(list(erasure("other", 5)));
+    await makeBackup(configOf(env));
+    const [says, ...more] = await restore(env, "latest", "new");
+    expect(says).toMatch(
+      /berth-erasures-0-[0-9a-f]{16}\.jsonl is another list of erasures than .*new\/erasures\.jsonl/,
+    );
+    expect(more).toEqual([]);
+    expect(listOf("new")).toBe(list(erasure("other", 5)));
+  });
+
+  test("comes from beside a file, too; without one, it is said that people may be back, and how to give it", async () => {
+    await makeBackupFile(configOf(), at("alone.tar.gz"));
+    const [says, ...more] = await restore({}, at("alone.tar.gz"));
+    expect(says).toMatch(
+      /^No list of erasures was found: people who were erased after this backup was made are there again\. .*new\/erasures\.jsonl, then run .* person reapply before you start the service\.$/,
+    );
+    expect(more).toEqual([]);
+    store(list(erasure("one", 1)));
+    const { backup } = await makeBackup(configOf({ BACKUP_TO: at("elsewhere") }));
+    expect(await restore({}, at(`elsewhere/${backup.name}`), "another")).toEqual([]);
+    expect(listOf("another")).toBe(list(erasure("one", 1)));
+  });
+
+  test("is stored nowhere while there are no backups", async () => {
+    store(list(erasure("one", 1)));
+    await storeErasuresBesideBackups(configOf({ BACKUP_TO: at("elsewhere") }), 0);
+    expect(existsSync(at("elsewhere"))).toBe(false);
+  });
+});
+
+describe("a folder that is not there", () => {
+  test("is made for the first backup; later it is on a disk that is not mounted, which is named", async () => {
+    mkdirSync(at("disk"));
+    const config = configOf({ BACKUP_TO: at("disk/berth") });
+    expect(await namesOf(config)).toEqual([]);
+    await makeBackup(config);
+    renameSync(at("disk"), at("away"));
+    const says = `The folder ${at("disk/berth")} with the backups of this service is not there.`;
+    // The mount point stays when its disk is gone.
+    for (const mountPoint of [false, true]) {
+      if (mountPoint) mkdirSync(at("disk"));
+      await expect(makeBackup(config)).rejects.toThrow(says);
+      await expect(listBackups(openStorage(config))).rejects.toThrow(says);
+      for (const schedule of [{}, { BACKUP_SCHEDULE: "0 3 * * *" }])
+        expect(await backupReport(configOf({ BACKUP_TO: at("disk/berth"), ...schedule }))).toContain(says);
+      expect(await checkBackups(config)).toMatchObject({ level: "broken", text: expect.stringContaining(says) });
+    }
+    expect(readdirSync(at("disk"))).toEqual([]);
+    rmdirSync(at("disk"));
+    renameSync(at("away"), at("disk"));
+    await makeBackup(config);
+    expect((await namesOf(config)).length).toBe(2);
+    // Another place begins anew.
+    await makeBackup(configOf({ BACKUP_TO: at("elsewhere") }));
+  });
+
+  test("may also be a mount point, which is there without its disk", async () => {
+    const config = configOf({ BACKUP_TO: at("disk") });
+    const { backup } = await makeBackup(config);
+    renameSync(at("disk"), at("away"));
+    mkdirSync(at("disk"));
+    await expect(makeBackup(config)).rejects.toThrow(
+      `The folder ${at("disk")} has none of the backups that were made there. If it is on a disk that is not mounted, mount it. If backups are to begin anew there, delete ${file("data", "backup-folder")} first.`,
+    );
+    expect(readdirSync(at("disk"))).toEqual([]);
+    rmdirSync(at("disk"));
+    renameSync(at("away"), at("disk"));
+    // After a deletion of the last one, an empty folder is as it should be.
+    await deleteBackup(config, backup.name);
+    expect(await namesOf(config)).toEqual([]);
+    await makeBackup(config);
+    unlinkSync(file("data", "backup-folder"));
+    rmSync(at("disk"), { recursive: true });
+    await makeBackup(config);
+  });
+
+  test("is not made below another that is not there either", async () => {
+    await expect(makeBackup(configOf({ BACKUP_TO: at("disk/berth") }))).rejects.toThrow(
+      `There is no folder ${at("disk")}, in which BACKUP_TO would be made.`,
+    );
+    expect(existsSync(at("disk"))).toBe(false);
+  });
 });
 
 describe("errors", () => {

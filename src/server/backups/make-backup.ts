@@ -1,11 +1,12 @@
 // Makes a backup of the whole service: stages it, stores it, reads it back, writes its manifest, and then deletes old ones.
 
-import { existsSync, rmSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { version } from "../../../package.json";
 import {
   backupNameAt,
   isArchiveName,
+  isBackupName,
   isCopyName,
   manifestNameOf,
   timeOfBackup,
@@ -45,9 +46,25 @@ export interface MakeBackupOptions {
 }
 
 /** Where this service keeps its backups. Throws StartError if a bucket has no key. */
-export function openStorage(config: Pick<Config, "of">): BackupStorage {
+export function openStorage(config: Pick<Config, "of" | "dataDir">): BackupStorage {
   const { to, s3 } = config.of(backupSettings);
-  return to.kind === "folder" ? createFolderStorage(to.path) : createS3Storage(to, s3);
+  if (to.kind === "s3") return createS3Storage(to, s3);
+  return createFolderStorage(to.path, () => (usedFolder(config) === to.path ? usedNote(config) : undefined));
+}
+
+/** Says to which folder the last backup was made. It is kept apart from there: the disk of that may not be mounted. */
+const usedNote = ({ dataDir }: Pick<Config, "dataDir">) => join(dataDir, "backup-folder");
+
+function usedFolder(config: Pick<Config, "dataDir">): string | undefined {
+  const path = usedNote(config);
+  return existsSync(path) ? readFileSync(path, "utf8").trim() : undefined;
+}
+
+function noteUsedFolder(config: Pick<Config, "of" | "dataDir">): void {
+  const { to } = config.of(backupSettings);
+  // One below the data folder is on its disk.
+  if (to.kind === "s3" || to.path.startsWith(config.dataDir + sep) || usedFolder(config) === to.path) return;
+  writeFileSync(usedNote(config), `${to.path}\n`, { mode: 0o600 });
 }
 
 /** The complete backups, newest first, with the copies of the database that earlier versions made. Throws StartError. */
@@ -74,8 +91,16 @@ export async function readManifest(storage: BackupStorage, name: string): Promis
   return file && parseManifest(await new Response(file.body).text(), name);
 }
 
+/** Deletes a backup that somebody wants to be deleted. After the last one, backups begin anew. */
+export async function deleteBackup(config: Config, name: string): Promise<void> {
+  const storage = openStorage(config);
+  const others = (await storage.list()).filter((file) => isBackupName(file.name) && file.name !== name);
+  await removeBackup(storage, name);
+  if (others.length === 0) rmSync(usedNote(config), { force: true });
+}
+
 /** The manifest goes first: what has none is not offered. */
-export async function removeBackup(storage: BackupStorage, name: string): Promise<void> {
+async function removeBackup(storage: BackupStorage, name: string): Promise<void> {
   if (isArchiveName(name)) await storage.remove(manifestNameOf(name));
   await storage.remove(name);
 }
@@ -83,7 +108,7 @@ export async function removeBackup(storage: BackupStorage, name: string): Promis
 /**
  * Makes a backup in the place of BACKUP_TO, and then deletes those that are too many. One is made at a time.
  *
- * @returns `problem`: what could not be deleted; the backup itself is complete
+ * @returns `problem`: what could not be done besides; the backup itself is complete
  * @throws StartError, with nothing left behind
  */
 export async function makeBackup(
@@ -101,11 +126,13 @@ export async function makeBackup(
       ...(isForCopy && { isForCopy }),
     };
     if (!finished) await writeManifest(storage, manifest);
-    const problem = await prune(storage, keep, now).then(
-      () => undefined,
-      (error: unknown) => `Old backups could not be deleted: ${error instanceof Error ? error.message : error}`,
-    );
-    return { backup: toKeptBackup(manifest), problem };
+    noteUsedFolder(config);
+    const { storeErasures } = await import("./erasure-lists.ts");
+    const problems = [
+      await problemOf("The list of erasures could not be stored", () => storeErasures(config, storage)),
+      await problemOf("Old backups could not be deleted", () => prune(storage, keep, now)),
+    ].filter((problem) => problem !== undefined);
+    return { backup: toKeptBackup(manifest), problem: problems.length > 0 ? problems.join(" ") : undefined };
   } finally {
     lock.release();
   }
@@ -217,6 +244,13 @@ async function writeManifest(storage: BackupStorage, manifest: BackupManifest): 
   }
   await storage.write(manifestNameOf(manifest.name), once(), text.length);
 }
+
+/** A backup is complete without it. */
+const problemOf = (what: string, work: () => Promise<void>): Promise<string | undefined> =>
+  work().then(
+    () => undefined,
+    (error: unknown) => `${what}: ${error instanceof Error ? error.message : error}`,
+  );
 
 async function prune(
   storage: BackupStorage,

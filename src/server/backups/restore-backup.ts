@@ -28,6 +28,7 @@ const WORK_FOLDER = "restore-work";
 export interface Restored {
   /** Where it came from. */
   from: string;
+  storage: BackupStorage;
   /** What was kept of what was there before: databases and folders of files. */
   kept: string[];
   /** How many files were put in place. */
@@ -89,7 +90,7 @@ export async function restoreBackup(
         throw notReached(name, place.at, of.at, of.problem);
       reached = { at: Math.max(reached?.at ?? 0, of.at), problem: reached?.problem ?? of.problem };
     }
-    return { from, ...replaceBy(config, folder, from), reached };
+    return { from, storage, ...replaceBy(config, folder, from), reached };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -209,7 +210,7 @@ function restoreCopies(config: Config, storage: BackupStorage, name: string): Re
         : `The backup has no file of cell ${missing}: ${files[missing]} is missing.`,
     );
   const kept = files.flatMap((file, cell) => restoreDatabase(file, cellDatabaseUrl(config, cell)).replaced ?? []);
-  return { from, kept, files: 0 };
+  return { from, storage, kept, files: 0 };
 }
 
 /** Each cell has a copy of its own: that of cell 0 has the given name, the others end in their number. */

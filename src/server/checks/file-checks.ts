@@ -43,6 +43,12 @@ function checkBackupFolder(config: Config): Finding[] {
   const { to } = config.of(backupSettings);
   if (to.kind === "s3") return [];
   const nearest = nearestExistingParent(to.path);
+  const parent = dirname(to.path);
+  // The first start makes the data folder. Of any other path, only the last part is made.
+  if (!existsSync(parent) && parent !== config.dataDir && statSync(nearest).isDirectory()) {
+    const text = `there is no folder ${parent}, so no backups can be made there. Mount its disk, or make it.`;
+    return [warning("BACKUP_TO", text)];
+  }
   if (!statSync(nearest).isDirectory())
     return [warning("BACKUP_TO", `${nearest} is not a folder, so no backups can be made there.`)];
   if (isWritable(nearest)) return [];

@@ -132,10 +132,13 @@ export async function restoreCommand(
   }
   const at = time === undefined ? undefined : parseMoment(time, Date.now());
   const config = loadAllSettings(environment());
-  const { from, kept, files, reached } = await restoreBackup(config, source, { identityFile, at });
+  const { from, storage, kept, files, reached } = await restoreBackup(config, source, { identityFile, at });
   await note(config, "backup.restore", from, { files, kept });
   if (reached?.problem !== undefined) process.stderr.write(`${reached.problem}\n`);
   if (at !== undefined) process.stderr.write(distanceText(at, reached?.at ?? timeOfBackup(basename(from))));
+  const { takeErasures } = await import("../backups/erasure-lists.ts");
+  const notes = await takeErasures(config, storage, { identityFile, isNew: kept.length === 0 });
+  for (const note of notes) process.stderr.write(`${note}\n`);
   const { erased, problem, needsService } = await eraseAgain(config);
   const before = kept.length > 0 ? ` What was there before is kept as ${kept.join(", ")}.` : "";
   const andFiles = files > 0 ? `, with ${count(files, "file")}` : "";

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { alerted, type Incident, lineWith, pass } from "../incident.ts";
 
@@ -10,9 +10,9 @@ export const lostDisk: Incident = {
   async play(world, monitor) {
     const { berth, talk, disk, elsewhere } = world;
     const data = join(disk, "data");
-    // The operator has kept them elsewhere, as the guides say.
-    const kept = ["secret.key", "erasures.jsonl"].filter((name) => existsSync(join(data, name)));
-    for (const name of kept) copyFileSync(join(data, name), join(elsewhere, name));
+    // The operator has kept it elsewhere, as the guides say. The list of erasures comes with the backup.
+    const kept = "secret.key";
+    copyFileSync(join(data, kept), join(elsewhere, kept));
     const stopTalking = talk.keepTalking();
     await Bun.sleep(15_000);
     await berth.kill();
@@ -22,7 +22,7 @@ export const lostDisk: Incident = {
     await pass(world, monitor, 4);
     const alert = await alerted(monitor, "BerthDown");
     mkdirSync(data, { mode: 0o700 });
-    for (const name of kept) copyFileSync(join(elsewhere, name), join(data, name));
+    copyFileSync(join(elsewhere, kept), join(data, kept));
     const restored = await berth.command("restore", "latest");
     if (restored.exitCode !== 0) throw new Error(`berth restore: ${restored.stdout}${restored.stderr}`);
     await berth.restart({ keepPorts: true });
@@ -32,7 +32,7 @@ export const lostDisk: Incident = {
     await talk.answered("the messages after the restore");
     return {
       saw: [alert, lineWith(`${restored.stdout}${restored.stderr}`, "Restored from")],
-      did: [`put the kept ${kept.join(" and ")} into a new data folder`, "berth restore latest", "berth serve"],
+      did: [`put the kept ${kept} into a new data folder`, "berth restore latest", "berth serve"],
       noticed: [
         lost === 0
           ? "every message was answered"

@@ -14,7 +14,7 @@ import { becauseOf, type CheckResult } from "./check.ts";
 const BACKUP_AGE = 7 * DAY;
 const MAKE_ONE = "Make one in the console under Storage or with `berth backup`";
 
-export async function checkBackups(config: Pick<Config, "of" | "database">): Promise<CheckResult> {
+export async function checkBackups(config: Pick<Config, "of" | "database" | "dataDir">): Promise<CheckResult> {
   if (!config.database.file) {
     return { level: "note", text: "Backups: the database is on a server, which makes its own." };
   }
