@@ -28,7 +28,7 @@ export async function storeErasures(config: Config, storage: BackupStorage, list
   for (const { cell, folder } of lists) {
     const lines = readLines(folder);
     const id = lines && idOf(lines);
-    if (id === undefined) continue;
+    if (!lines || id === undefined) continue;
     const text = new Blob([textOf(lines)]);
     const isEncrypted = recipients.length > 0;
     const body = isEncrypted ? await encryptTo(recipients, text.stream()) : text.stream();
