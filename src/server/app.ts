@@ -136,6 +136,8 @@ export interface App {
     ServiceOf<typeof fleet>,
     "registerSettingsReport" | "registerBackupWork" | "listenToCopy" | "figures"
   >;
+  /** The start registers where the list of erasures is kept besides. */
+  readonly people: Pick<ServiceOf<typeof privacy>, "registerListStorage">;
   /** The commands that change data, by name. */
   readonly commands: Commands;
 }
@@ -146,15 +148,6 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
   for (const plugin of PLUGINS) host.use(plugin);
   const builtIn = [...host.built];
   for (const plugin of external) host.use(plugin);
-  let storing = Promise.resolve();
-  host.use(privacy).registerListStorage(() => {
-    const store = async () =>
-      (await import("./backups/erasure-lists.ts")).storeErasuresBesideBackups(kernel.config, kernel.cells?.here ?? 0);
-    // One after the other: they write the same file.
-    const stored = storing.then(store);
-    storing = stored.catch(() => undefined);
-    return stored;
-  });
   const { built } = host;
   const { log } = kernel;
   const parts = built.map(({ parts }) => parts);
@@ -219,6 +212,7 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     lateParts,
     accounts: host.use(auth),
     instance: host.use(fleet),
+    people: host.use(privacy),
     commands: withOperator(kernel, {
       ...host.use(admin).commands,
       ...host.use(lifecycle).commands,

@@ -67,6 +67,10 @@ export async function openServer({
 async function built(kernel: RunningKernel, plugins: readonly Plugin<unknown>[]): Promise<App> {
   try {
     const app = createApp(kernel, plugins);
+    app.people.registerListStorage(async () => {
+      const { storeErasuresBesideBackups } = await import("../../src/server/backups/erasure-lists.ts");
+      await storeErasuresBesideBackups(kernel.config, 0);
+    });
     await app.prepareExternal();
     return app;
   } catch (error) {

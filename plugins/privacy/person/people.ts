@@ -60,9 +60,18 @@ export function createPeople(deps: PeopleDeps) {
     return { what, why, until };
   }
 
+  let storing = Promise.resolve();
+  /** One after the other: they write the same file. */
+  function storeList(): Promise<void> {
+    const stored = storing.then(deps.storeList);
+    storing = stored.catch(() => undefined);
+    return stored;
+  }
+
   const erasures = createErasures({
     ...deps,
     list,
+    storeList,
     whileQuiesced: (agentId, work) => (isStarted() ? runtime.whileQuiesced(agentId, work) : work()),
     async removeUpload(agentId, id) {
       await uploads.remove(agentId, id).catch((error: unknown) => {

@@ -4,7 +4,8 @@ import { setPriority } from "node:os";
 import { join } from "node:path";
 import type { BackupWork, KeptBackup, MakeOptions } from "../../../plugins/fleet/backups/backup-work.ts";
 import type { Config, Environment } from "../../kernel/config/config.ts";
-import { deleteBackup, listBackups, openStorage } from "./make-backup.ts";
+import { deleteBackup, listBackups } from "./make-backup.ts";
+import { openStorage } from "./place/open-storage.ts";
 
 /** What the process tells the service. */
 export type BackupMessage = { progress: number } | { made: KeptBackup; problem: string | undefined };

@@ -8,7 +8,8 @@ import { StartError } from "../../kernel/errors.ts";
 import { HOUR } from "../../kernel/util/time.ts";
 import { type BackupFailure, lastFailure } from "../checks/last-failure.ts";
 import { encryptTo } from "./encryption.ts";
-import { listBackups, openStorage } from "./make-backup.ts";
+import { listBackups } from "./make-backup.ts";
+import { openStorage } from "./place/open-storage.ts";
 
 /** The same as of the service's own alert. */
 const GRACE_MS = HOUR;

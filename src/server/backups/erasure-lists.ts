@@ -9,8 +9,8 @@ import type { Config } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { cellDataDir } from "../cells/folders.ts";
 import { AGE_HEADER, decryptBytes, encryptTo, readIdentities } from "./encryption.ts";
-import { openStorage } from "./make-backup.ts";
-import type { BackupStorage } from "./place.ts";
+import { openStorage } from "./place/open-storage.ts";
+import type { BackupStorage } from "./place/storage.ts";
 import { cellsOf } from "./staging.ts";
 
 /** A list of a cell. Another data folder's has another id, so that none takes the place of another. */

@@ -22,7 +22,8 @@ import { checkBackups } from "../commands/online/backup-check.ts";
 import { unpackBytesInto } from "./archive.ts";
 import { backupReport } from "./backup-report.ts";
 import { storeErasuresBesideBackups, takeErasures } from "./erasure-lists.ts";
-import { deleteBackup, listBackups, makeBackup, makeBackupFile, openStorage } from "./make-backup.ts";
+import { deleteBackup, listBackups, makeBackup, makeBackupFile } from "./make-backup.ts";
+import { openStorage } from "./place/open-storage.ts";
 import { restoreBackup } from "./restore-backup.ts";
 import { type BackupFolder, newKeys, openBackupFolder, withDatabase } from "./support.test.ts";
 

@@ -1,7 +1,7 @@
 // Makes a backup of the whole service: stages it, stores it, reads it back, writes its manifest, and then deletes old ones.
 
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve, sep } from "node:path";
+import { existsSync, rmSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { version } from "../../../package.json";
 import {
   backupNameAt,
@@ -21,11 +21,11 @@ import { StartError } from "../../kernel/errors.ts";
 import { MINUTE } from "../../kernel/util/time.ts";
 import { packFolder } from "./archive.ts";
 import { readIdentities } from "./encryption.ts";
-import { createFolderStorage } from "./folder-storage.ts";
 import { type BackupManifest, formatManifest, parseManifest, toKeptBackup } from "./manifest.ts";
-import type { BackupStorage } from "./place.ts";
+import { createFolderStorage } from "./place/folder-storage.ts";
+import { noteUsedFolder, openStorage, usedNote } from "./place/open-storage.ts";
+import type { BackupStorage } from "./place/storage.ts";
 import { expiredBackups, expiredLogs, leftovers } from "./retention.ts";
-import { createS3Storage } from "./s3-storage.ts";
 import { type Staged, stageBackup } from "./staging.ts";
 import { verifyBackup } from "./verification.ts";
 
@@ -43,28 +43,6 @@ export interface MakeBackupOptions {
   /** From 0 to 1. */
   onProgress?: (progress: number) => void;
   now?: number;
-}
-
-/** Where this service keeps its backups. Throws StartError if a bucket has no key. */
-export function openStorage(config: Pick<Config, "of" | "dataDir">): BackupStorage {
-  const { to, s3 } = config.of(backupSettings);
-  if (to.kind === "s3") return createS3Storage(to, s3);
-  return createFolderStorage(to.path, () => (usedFolder(config) === to.path ? usedNote(config) : undefined));
-}
-
-/** Says to which folder the last backup was made. It is kept apart from there: the disk of that may not be mounted. */
-const usedNote = ({ dataDir }: Pick<Config, "dataDir">) => join(dataDir, "backup-folder");
-
-function usedFolder(config: Pick<Config, "dataDir">): string | undefined {
-  const path = usedNote(config);
-  return existsSync(path) ? readFileSync(path, "utf8").trim() : undefined;
-}
-
-function noteUsedFolder(config: Pick<Config, "of" | "dataDir">): void {
-  const { to } = config.of(backupSettings);
-  // One below the data folder is on its disk.
-  if (to.kind === "s3" || to.path.startsWith(config.dataDir + sep) || usedFolder(config) === to.path) return;
-  writeFileSync(usedNote(config), `${to.path}\n`, { mode: 0o600 });
 }
 
 /** The complete backups, newest first, with the copies of the database that earlier versions made. Throws StartError. */

@@ -15,12 +15,13 @@ import { backupBefore } from "./continuous/restore/moments.ts";
 import { type Reached, rollForward } from "./continuous/restore/roll-forward.ts";
 import { checkDatabaseCopy, restoreDatabase } from "./database-copy.ts";
 import { readIdentities } from "./encryption.ts";
-import { createFolderStorage } from "./folder-storage.ts";
-import { listBackups, openStorage, readManifest } from "./make-backup.ts";
+import { listBackups, readManifest } from "./make-backup.ts";
 import type { BackupManifest } from "./manifest.ts";
 import { moveFiles } from "./moved-files.ts";
-import type { BackupStorage } from "./place.ts";
-import { createS3Storage } from "./s3-storage.ts";
+import { createFolderStorage } from "./place/folder-storage.ts";
+import { openStorage } from "./place/open-storage.ts";
+import { createS3Storage } from "./place/s3-storage.ts";
+import type { BackupStorage } from "./place/storage.ts";
 import { cellsOf, folderOfCell, linkFiles } from "./staging.ts";
 
 const WORK_FOLDER = "restore-work";

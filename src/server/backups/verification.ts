@@ -3,7 +3,7 @@
 import type { Verification } from "../../../plugins/fleet/backups/backup-work.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { readEntries, toDamaged } from "./archive.ts";
-import type { BackupStorage } from "./place.ts";
+import type { BackupStorage } from "./place/storage.ts";
 
 export interface Expected {
   bytes: number;

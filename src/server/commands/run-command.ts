@@ -52,13 +52,21 @@ export async function withCommands<Result>(
         if (late === undefined) throw error;
         return late;
       }
-      commands ??= createApp(kernel).commands;
+      commands ??= commandsOf(kernel);
       if (!Object.hasOwn(commands, name)) throw noServiceError(config);
       return dispatch(commands, name, argsWithOperator);
     });
   } finally {
     await kernel?.close();
   }
+}
+
+function commandsOf(kernel: RunningKernel): App["commands"] {
+  const app = createApp(kernel);
+  app.people.registerListStorage(async () =>
+    (await import("../backups/erasure-lists.ts")).storeErasuresBesideBackups(kernel.config, 0),
+  );
+  return app.commands;
 }
 
 /** For what only a running service knows. */

@@ -77,14 +77,17 @@ export async function runAll(steps: readonly (() => unknown)[]): Promise<void> {
 
 /** Registers the work that plugins can't do themselves. Imported at its first use, since few admins need it. */
 function registerInstance(
-  { instance }: App,
-  { config, log }: RunningKernel,
+  { instance, people }: App,
+  { config, log, cells }: RunningKernel,
   env: Environment,
   { settings }: ExternalPlugins,
 ): void {
   const startedAt = Date.now();
   instance.registerSettingsReport(async () =>
     (await import("../settings-report.ts")).settingsReport(env, process.cwd(), startedAt, settings),
+  );
+  people.registerListStorage(async () =>
+    (await import("../backups/erasure-lists.ts")).storeErasuresBesideBackups(config, cells?.here ?? 0),
   );
   const work = once(async () =>
     (await import("../backups/backup-process.ts")).createBackupWork(config, env, (text) => log.warn(text)),

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isPackName, parseLogName, segmentName } from "../../../../plugins/fleet/backups/log-names.ts";
 import { packFolder } from "../archive.ts";
-import type { BackupStorage } from "../place.ts";
+import type { BackupStorage } from "../place/storage.ts";
 import { type CopyState, newCopyState, noteCopied, readCopyState, writeCopyState } from "./copy-state.ts";
 import { copyFolderOf, listKeptLogs } from "./log-keeper.ts";
 import { linkNewFiles } from "./new-files.ts";

@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isPackName, type LogFile, packName, parseLogName } from "../../../../plugins/fleet/backups/log-names.ts";
-import type { BackupStorage } from "../place.ts";
+import type { BackupStorage } from "../place/storage.ts";
 
 /** Of segments; with one every five seconds, a pack has those of eight minutes. */
 export const PACKED_FROM = 100;

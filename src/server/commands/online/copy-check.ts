@@ -7,7 +7,8 @@ import { readCopiedAt, readCopyState } from "../../backups/continuous/copy-state
 import { isContinuous } from "../../backups/continuous/is-continuous.ts";
 import { logPlaces } from "../../backups/continuous/restore/moments.ts";
 import { requireLocalFile } from "../../backups/database-copy.ts";
-import { listBackups, openStorage } from "../../backups/make-backup.ts";
+import { listBackups } from "../../backups/make-backup.ts";
+import { openStorage } from "../../backups/place/open-storage.ts";
 import { cellsOf } from "../../backups/staging.ts";
 import { cellDatabaseUrl } from "../../cells/folders.ts";
 import { becauseOf, type CheckResult } from "./check.ts";

@@ -6,7 +6,7 @@ import { programName } from "../../../../kernel/config/program-name.ts";
 import { StartError } from "../../../../kernel/errors.ts";
 import { readManifest } from "../../make-backup.ts";
 import type { LogPlace } from "../../manifest.ts";
-import type { BackupStorage } from "../../place.ts";
+import type { BackupStorage } from "../../place/storage.ts";
 import { parseLogNames, restorableSpans, type Span } from "./stored-log.ts";
 
 /**

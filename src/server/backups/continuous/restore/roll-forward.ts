@@ -7,7 +7,7 @@ import { KEPT_FOLDERS } from "../../../../kernel/files.ts";
 import { DATABASE_FILE, unpackBytesInto, unpackInto } from "../../archive.ts";
 import type { LogPlace } from "../../manifest.ts";
 import { moveFiles } from "../../moved-files.ts";
-import type { BackupStorage } from "../../place.ts";
+import type { BackupStorage } from "../../place/storage.ts";
 import { applySegment, readSegment, type Segment } from "../segment.ts";
 import { type StoredSegment, segmentsAfter } from "./stored-log.ts";
 

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from "node:path";
 import { isPackName, type LogFile, parseLogName } from "../../../../../plugins/fleet/backups/log-names.ts";
 import type { LogPlace } from "../../manifest.ts";
-import type { BackupStorage } from "../../place.ts";
+import type { BackupStorage } from "../../place/storage.ts";
 
 /** From and to: epoch ms, each included. */
 export interface Span {

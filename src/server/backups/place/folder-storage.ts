@@ -2,9 +2,9 @@
 
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isBackupName, UNFINISHED_SUFFIX } from "../../../plugins/fleet/backups/backup-names.ts";
-import { StartError } from "../../kernel/errors.ts";
-import type { BackupStorage } from "./place.ts";
+import { isBackupName, UNFINISHED_SUFFIX } from "../../../../plugins/fleet/backups/backup-names.ts";
+import { StartError } from "../../../kernel/errors.ts";
+import type { BackupStorage } from "./storage.ts";
 
 /** @param usedNote the file that says that backups of this service are there, if there is one: if they are not, their disk is not */
 export function createFolderStorage(

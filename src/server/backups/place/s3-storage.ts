@@ -1,8 +1,8 @@
 // Keeps backups in an S3-compatible bucket, over Bun's client. Large files are sent in parts; the object exists once all are there.
 
-import type { BackupPlace } from "../../../plugins/fleet/settings.ts";
-import { StartError } from "../../kernel/errors.ts";
-import type { BackupStorage, StoredFile } from "./place.ts";
+import type { BackupPlace } from "../../../../plugins/fleet/settings.ts";
+import { StartError } from "../../../kernel/errors.ts";
+import type { BackupStorage, StoredFile } from "./storage.ts";
 
 export interface S3Access {
   readonly endpoint?: string | undefined;
