@@ -197,9 +197,12 @@ describe("the configured approval of a tool:", () => {
       404,
       "AGENT_NOT_FOUND",
     );
+    const asked = upstream.chats.length;
     await ada.client.post(`${path}/${approvals[0]?.id}`, { decision: "approve" });
     await eventually(async () => (await usd.balanceOf(to)) === 3n * USD, { what: "the money has arrived" });
     expect((await ada.client.get("/api/wallet/spends")).body).toMatchObject({ spends: [{ to, usd: "3" }] });
+    // The turn goes on after the payment, and asks the model once more.
+    await eventually(() => upstream.chats.length > asked, { what: "the turn goes on" });
   }, 60_000);
 
   test("`deny` rejects every tool, also those that only read", async () => {
