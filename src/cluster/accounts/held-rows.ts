@@ -92,7 +92,7 @@ export const addKeysStatement = (account: string, keys: readonly string[]): Stat
 
 const leaseOf = (account: string) => `moving ${account}`;
 
-/** Jobs that wait are taken by nobody while they are parked; a restart of the cell releases them. */
+/** The cell runs no parked job. A restart of the cell releases them. */
 export const parkJobsStatement = (account: string, ids: readonly string[]): Statement => ({
   sql: `UPDATE jobs SET state = 'running', lease = ?, lease_until = ? WHERE state = 'queued'
     AND id IN (SELECT value FROM json_each(?))`,

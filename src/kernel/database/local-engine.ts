@@ -1,5 +1,5 @@
 // Reads and commits on a local file, which it locks, checks and opens with one connection.
-import { accessSync, closeSync, constants, mkdirSync, openSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { InValue, ResultSet } from "@libsql/client";
 import { StartError } from "../errors.ts";
@@ -46,7 +46,13 @@ export function openFile(
   { onCheckpoint, keeper }: { onCheckpoint?: ((ms: number) => void) | undefined; keeper?: LogKeeper | undefined } = {},
 ): StorageEngine {
   ensureWritable(dirname(path));
-  inspectFile(path, knownMigrations);
+  try {
+    inspectFile(path, knownMigrations);
+  } catch (error) {
+    // Another process may be making the tables, which a look finds half-way. A file that no process has had stays without a lock.
+    if (existsSync(`${path}.lock`)) lockDatabase(path).release();
+    throw error;
+  }
   const lock = lockDatabase(path);
   try {
     keeper?.opening();

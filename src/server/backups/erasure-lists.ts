@@ -108,7 +108,7 @@ async function bringErasures(
   for (const { cell, folder } of listsOf(config)) {
     const stored = (found.get(cell) ?? []).sort((a, b) => lastOf(b.lines) - lastOf(a.lines));
     const here = readLines(folder);
-    // A list that has nobody yet gives way.
+    // A list without an erasure gives way to a stored one.
     const first = here && idOf(here) !== undefined ? here : stored[0]?.lines;
     if (!first) continue;
     const same = stored.filter(({ lines }) => idOf(lines) === idOf(first));
