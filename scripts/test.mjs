@@ -78,7 +78,7 @@ async function runTestStage(name, paths, ...options) {
       const stillFailing = new Set(second.names);
       flaky.push(...first.names.filter((test) => !stillFailing.has(test)));
       names = second.names;
-      if (second.failed === 0) [passed, failed] = [passed + failed, 0];
+      [passed, failed] = [passed + failed - second.failed, second.failed];
     }
     total.passed += passed;
     total.failed += failed;
