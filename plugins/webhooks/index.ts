@@ -3,7 +3,6 @@ import { AppError } from "../../src/kernel/errors.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { retentionSettings } from "../../src/kernel/retention/settings.ts";
 import { createOutbound } from "../../src/kernel/security/outbound.ts";
-import { SECOND } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { planSettings } from "../auth/settings.ts";
@@ -12,7 +11,7 @@ import { deliveriesKind } from "./delivery/deliveries-retention.ts";
 import { createDeliveryAttempt } from "./delivery/delivery-attempt.ts";
 import { createDispatcher } from "./delivery/dispatcher.ts";
 import { createFailureLines } from "./delivery/failure-lines.ts";
-import { createSender, WAKE_JOB } from "./delivery/sender.ts";
+import { createSender, WAKE_JOB, wakeStatementOf } from "./delivery/sender.ts";
 import { deleteEndpointsStatement } from "./endpoints/endpoint-statements.ts";
 import { createEndpoints } from "./endpoints/endpoints.ts";
 import { createEventAccess } from "./endpoints/event-access.ts";
@@ -20,16 +19,12 @@ import { operatorEndpointStatements } from "./endpoints/operator-endpoint.ts";
 import { reencryptPreviousSecrets } from "./endpoints/previous-secrets.ts";
 import { createEventFeed } from "./event-feed.ts";
 
-/** On a shared database: the interval of looking for deliveries that another process left pending. */
-const POLL_PENDING_MS = 30 * SECOND;
-
 export const webhooks = plugin("webhooks", (host) => {
   const { kernel } = host;
   const { database, jobs, log, metrics } = kernel;
   const authService = host.use(auth);
   const { identities } = authService;
   const now = Date.now;
-  const isSharedDatabase = database.file === undefined;
 
   kernel.keyRotation.registerColumn({
     label: "webhooks",
@@ -42,7 +37,7 @@ export const webhooks = plugin("webhooks", (host) => {
     reseal: () => reencryptPreviousSecrets({ ...kernel, now }),
     findText: "SELECT 1 FROM webhook_endpoints WHERE instr(previous_secrets, ?1) > 0 LIMIT 1",
   });
-  const endpoints = createEndpoints({ ...kernel, now, onChange: () => dispatcher.wake() });
+  const endpoints = createEndpoints({ ...kernel, now, wakeStatement: wakeStatementOf(jobs) });
   const eventAccess = createEventAccess({ ...kernel, ...authService });
   const deliveries = createDeliveries({ database, endpoints, eventAccess, now });
   const attemptCounter = metrics.counter("berth_webhook_attempts_total", "Attempts to deliver an event.", ["outcome"]);
@@ -60,10 +55,13 @@ export const webhooks = plugin("webhooks", (host) => {
   });
   const dispatcher = createDispatcher({ ...kernel, deliveries, eventAccess, wakeSender: sender.wake, now });
   const eventFeed = createEventFeed({ ...kernel, ...authService });
-  let pollTimer: Timer | undefined;
 
   authService.onAccountReclaim((userId) => [deleteEndpointsStatement(userId)]);
-  jobs.handle(WAKE_JOB, async (payload) => sender.wake(endpointIdOf(payload), true));
+  jobs.handle(WAKE_JOB, async (payload) => {
+    sender.wake(endpointIdOf(payload), true);
+    // There may be an active endpoint now, and none before.
+    dispatcher.wake();
+  });
   kernel.retention.register(deliveriesKind(kernel.database, kernel.config.of(retentionSettings).events));
 
   async function sendPending(): Promise<void> {
@@ -96,19 +94,12 @@ export const webhooks = plugin("webhooks", (host) => {
     sockets: [],
     async start() {
       await database.write(operatorEndpointStatements(kernel.config, now()));
-      if (!isSharedDatabase) await deliveries.releaseAllClaims();
+      await deliveries.releaseAllClaims();
       await sendPending();
       dispatcher.start();
-      if (!isSharedDatabase) return;
-      const poll = () =>
-        void sendPending().catch((error: unknown) =>
-          log.warn("Pending webhook deliveries could not be read; trying again.", { error }),
-        );
-      pollTimer = setInterval(poll, POLL_PENDING_MS).unref();
     },
     async stop() {
       eventFeed.close();
-      clearInterval(pollTimer);
       await dispatcher.stop();
       await sender.stop();
     },

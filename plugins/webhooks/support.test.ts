@@ -59,7 +59,8 @@ export async function openWebhookFixture({
   let disposed: Promise<void> | undefined;
   let wake: () => void = () => undefined;
   const unrecorded = { record: () => ({ sql: "SELECT 1", args: [] }) };
-  const endpoints = createEndpoints({ database, vault, config, audit: unrecorded, now, onChange: () => wake() });
+  const wakeStatement = () => ({ sql: "SELECT 1", args: [], after: () => wake() });
+  const endpoints = createEndpoints({ database, vault, config, audit: unrecorded, now, wakeStatement });
   const eventAccess = createEventAccess({
     config,
     users: { byId: async (id) => users.get(id) },

@@ -7,7 +7,7 @@ import { eventStreamResponse } from "../../src/kernel/http/sse-streams.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { type auth, type PlanTable, requireFeature } from "../auth/index.ts";
 import type { Deliveries } from "./delivery/deliveries.ts";
-import { WAKE_JOB } from "./delivery/sender.ts";
+import { wakeStatementOf } from "./delivery/sender.ts";
 import type { Endpoint, EndpointChanges, Endpoints } from "./endpoints/endpoints.ts";
 import type { EventAccess } from "./endpoints/event-access.ts";
 import { createWebhookGuards, ID_PATTERN, webhookNotFound } from "./endpoints/webhook-guards.ts";
@@ -236,7 +236,7 @@ export function webRoutes(deps: Deps) {
           if (!ID_PATTERN.test(deliveryId) || !(await deliveries.find(id, deliveryId))) throw deliveryNotFound();
           if (!(await deliveries.isAllowedFor(endpoint, deliveryId))) throw eventNotAllowed();
           if (!active) throw new AppError(409, "WEBHOOK_INACTIVE", "This webhook is switched off. Switch it on first.");
-          const wake = jobs.enqueueStatement(WAKE_JOB, { endpointId: id }, { uniqueKey: id });
+          const wake = wakeStatementOf(jobs)(id);
           const replayedDelivery =
             (await deliveries.replay(id, deliveryId, [wake])) && (await deliveries.find(id, deliveryId));
           if (!replayedDelivery) throw deliveryNotFound();

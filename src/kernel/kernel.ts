@@ -40,6 +40,7 @@ export interface KernelSeams {
   replicate?: DatabaseOptions["replicate"];
   isConfirmedLater?: DatabaseOptions["isConfirmedLater"];
   keepLog?: DatabaseOptions["keepLog"];
+  backend?: DatabaseOptions["backend"];
   files?: SharedFiles;
   /** In a trial: the data folder of the service, whose secret.key is read and never made. */
   keyDir?: string;
@@ -81,6 +82,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       ...(seams.replicate && { replicate: seams.replicate }),
       ...(seams.isConfirmedLater && { isConfirmedLater: true }),
       ...(seams.keepLog && { keepLog: seams.keepLog }),
+      ...(seams.backend && { backend: seams.backend }),
     });
     opened.push(database);
     const outages = createOutages({ metrics, log, secrets: config.secrets });

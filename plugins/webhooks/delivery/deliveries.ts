@@ -9,7 +9,7 @@ import type { AttemptOutcome } from "./delivery-attempt.ts";
 import { bodyOf, type ClaimedDelivery, type Delivery, subjectUserIdOf, toDelivery } from "./delivery-rows.ts";
 import { outcomeStatements } from "./outcome-statements.ts";
 
-/** Longer than an attempt can take. After this time another process may claim the delivery. */
+/** Longer than an attempt can take. After this time the delivery is attempted again. */
 const CLAIM_LIFETIME_MS = MINUTE;
 /** An endpoint with more pending deliveries is switched off, before they fill the disk. */
 export const MAX_PENDING = 50_000;
@@ -24,8 +24,8 @@ export interface MatchedEvent {
 
 export interface Deliveries {
   /**
-   * Inserts the deliveries and moves the cursor, in one batch. The guard `webhooks.cursor` fails if another process has
-   * dispatched these events.
+   * Inserts the deliveries and moves the cursor, in one batch. The guard `webhooks.cursor` fails if these events have been
+   * dispatched, by a write whose answer was lost.
    */
   insertStatements(matched: readonly MatchedEvent[], cursor: { from: number; to: number }): Statement[];
   /** Claims up to `limit` due deliveries, oldest event first. */
@@ -36,7 +36,7 @@ export interface Deliveries {
   endpointsWithPending(): Promise<string[]>;
   /** Stores the outcome of an attempt, unless the delivery was replayed or removed meanwhile. */
   settle(claimed: ClaimedDelivery, outcome: AttemptOutcome): Promise<void>;
-  /** Releases the claims of an ended process. Call it only where no other process can hold any. */
+  /** Releases the claims of the process before. */
   releaseAllClaims(): Promise<void>;
   /** Newest event first. */
   list(endpointId: string, page: { limit: number; offset: number }): Promise<Delivery[]>;

@@ -11,8 +11,8 @@ import { type Deliveries, MAX_PENDING, type MatchedEvent } from "./deliveries.ts
 const BATCH = 500;
 /** Events within this time are dispatched together. */
 const BATCH_DELAY_MS = 20;
-/** The interval of polling on a shared database, where other processes write too, and the delay after an error. */
-const POLL_MS = SECOND;
+/** The delay after an error. */
+const ERROR_RETRY_MS = SECOND;
 /** An endpoint's backlog is measured each time this number of events was dispatched to it. */
 const CHECK_BACKLOG_EVERY = 5_000;
 
@@ -49,7 +49,6 @@ interface EventRow {
 
 export function createDispatcher(deps: Deps): Dispatcher {
   const { database, events, log, deliveries, eventAccess, wakeSender, now } = deps;
-  const isSharedDatabase = database.file === undefined;
   /** Events per endpoint since its backlog was last measured. */
   const dispatchedSinceCheck = new Map<string, number>();
   let state: "new" | "started" | "stopped" = "new";
@@ -78,11 +77,10 @@ export function createDispatcher(deps: Deps): Dispatcher {
     try {
       hasMore = false;
       while (state === "started" && (await dispatchBatch())) hasMore = false;
-      if (hasMore) return BATCH_DELAY_MS;
-      return isSharedDatabase ? POLL_MS : undefined;
+      return hasMore ? BATCH_DELAY_MS : undefined;
     } catch (error) {
       log.warn("Events could not be dispatched to webhooks; trying again.", { error });
-      return POLL_MS;
+      return ERROR_RETRY_MS;
     }
   }
 
@@ -116,9 +114,9 @@ export function createDispatcher(deps: Deps): Dispatcher {
     return newEvents.length === BATCH;
   }
 
-  /** Subscribes to new events, or unsubscribes. Not on a shared database: other processes' writes are found by polling. */
+  /** Subscribes to new events, or unsubscribes. */
   function setListening(shouldListen: boolean): false {
-    if (!isSharedDatabase && shouldListen) unsubscribe ??= events.subscribe(() => wake());
+    if (shouldListen) unsubscribe ??= events.subscribe(() => wake());
     if (!shouldListen) {
       unsubscribe?.();
       unsubscribe = undefined;

@@ -1,5 +1,6 @@
 // Sends pending deliveries in one lane per endpoint, so that a slow or dead receiver does not delay the others.
 
+import type { Statement } from "../../../src/kernel/database/database.ts";
 import { type Alarm, createAlarm } from "../../../src/kernel/jobs/alarm.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
@@ -7,8 +8,14 @@ import type { Deliveries } from "./deliveries.ts";
 import type { AttemptDelivery, AttemptOutcome } from "./delivery-attempt.ts";
 import type { ClaimedDelivery } from "./delivery-rows.ts";
 
-/** The job that wakes the sender, which may run in another process, after a replay. */
+/** The job that wakes dispatcher and sender of the backend, which may be another process than that of the request. */
 export const WAKE_JOB = "webhooks.wake";
+
+/** Makes the statement that has an endpoint looked at, for the batch that makes it, switches it on or replays a delivery. */
+export const wakeStatementOf =
+  (jobs: Pick<Kernel["jobs"], "enqueueStatement">) =>
+  (endpointId: string): Statement =>
+    jobs.enqueueStatement(WAKE_JOB, { endpointId }, { uniqueKey: endpointId });
 
 /** Attempts at once, by pool. Endpoints that are new or failing have their own pools, so that they can't block steady ones. */
 const SLOTS = { fresh: 64, steady: 128, failing: 64 };

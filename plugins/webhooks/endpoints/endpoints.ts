@@ -72,11 +72,11 @@ export interface Endpoints {
 interface Deps extends Pick<Kernel, "database" | "vault" | "config"> {
   audit: Pick<Kernel["audit"], "record">;
   now: () => number;
-  /** Called when an endpoint is created or switched on. */
-  onChange: () => void;
+  /** Wakes the delivery, where an endpoint is created or switched on. */
+  wakeStatement: (id: string) => Statement;
 }
 
-export function createEndpoints({ database, vault, config, audit, now, onChange }: Deps): Endpoints {
+export function createEndpoints({ database, vault, config, audit, now, wakeStatement }: Deps): Endpoints {
   /** An entry of the audit log. The path of an address can be a secret, so only the host is named. */
   const audited = (action: string, { id, url }: Pick<Endpoint, "id" | "url">, details: Record<string, unknown> = {}) =>
     audit.record({ action: `webhook.${action}`, target: { kind: "webhook", id, name: new URL(url).host }, details });
@@ -118,9 +118,9 @@ export function createEndpoints({ database, vault, config, audit, now, onChange 
               at,
               allEventsByEmail,
             ],
-            after: onChange,
           },
           guard("webhooks.limit"),
+          wakeStatement(id),
           audited("create", endpoint, { types, allEvents }),
           ...extraStatements(endpoint, secret),
         ]);
@@ -157,8 +157,8 @@ export function createEndpoints({ database, vault, config, audit, now, onChange 
         statements.push({
           sql: `UPDATE webhook_endpoints SET active = 1, disabled_reason = NULL, from_seq = ${LATEST_SEQ_SQL} WHERE id = ? AND active = 0`,
           args: [id],
-          after: onChange,
         });
+        statements.push(wakeStatement(id));
       }
       const before = await find(id);
       if (!before) return undefined;

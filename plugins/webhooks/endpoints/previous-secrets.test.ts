@@ -16,7 +16,14 @@ test("reseals previous secrets with the new key and drops expired ones", async (
     let time = 1_000_000;
     const now = () => time;
     const endpointsWith = (vault: Vault) =>
-      createEndpoints({ database, vault, config: loadConfig({}), audit: unrecorded, now, onChange: () => undefined });
+      createEndpoints({
+        database,
+        vault,
+        config: loadConfig({}),
+        audit: unrecorded,
+        now,
+        wakeStatement: () => ({ sql: "SELECT 1", args: [] }),
+      });
     const old = endpointsWith(createVault({ key: "the old key" }));
     const newEndpoint = {
       userId: "ada",

@@ -17,6 +17,7 @@ import { createDrizzle } from "./drizzle-client.ts";
 import { ensureWritable, openFile, reason, type StorageEngine } from "./local-engine.ts";
 import { migrate } from "./migrate.ts";
 import { openServer } from "./remote.ts";
+import type { ServerLockOptions } from "./server-lock.ts";
 import type { Statement } from "./statements.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
@@ -87,6 +88,11 @@ export interface DatabaseOptions {
   isConfirmedLater?: boolean;
   /** Of a file: takes the place of what writes it, before anything is written. */
   replicate?: (storage: StorageEngine) => Promise<Pick<StorageEngine, "commit" | "commitLong">>;
+  /**
+   * Of a server: this process is a backend, of which a database has one. `onLost` is called once another one has taken it over,
+   * which happens only while this one gives no sign of life.
+   */
+  backend?: Pick<ServerLockOptions, "onLost" | "renewMs" | "expiryMs" | "holder">;
   /** Of a file: keeps its write-ahead log for a copy. */
   keepLog?: (file: string, log: Log) => LogKeeper;
 }
@@ -109,7 +115,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     (await migrationCopies()).finishGoingBack(copiedFile);
   const storage =
     path === undefined
-      ? await openServer(options.url, options.authToken)
+      ? await openServer(options.url, options.authToken, options.backend && { ...options.backend, log: options.log })
       : openFile(path, knownMigrations, options.log, {
           onCheckpoint: recorder?.onCheckpoint,
           keeper: options.keepLog?.(path, options.log),
@@ -134,6 +140,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await engine.close();
   };
   try {
+    await engine.claim?.();
     await migrate({ read, write }, manifest, options.log, async (last, first) => {
       if (copiedFile === undefined) return;
       await read("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -25,6 +25,8 @@ export interface StorageEngine {
   /** Runs one query without blocking the event loop. */
   readLong(sql: string, args: readonly InValue[]): Promise<ResultSet>;
   afterCommit(): void;
+  /** Of a server: takes it for this backend, before anything is written. */
+  claim?(): Promise<void>;
   /** Of a file: see `Database.checkpoint`. */
   checkpoint?(): Promise<void>;
   /** Of a file: see `Database.truncateLog`. */

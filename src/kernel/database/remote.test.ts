@@ -1,12 +1,12 @@
-// Tests a database server: outages, and two processes that start on it at once.
+// Tests a database server: outages, two processes that start on it at once, and that one backend at a time writes it.
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { silent } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import { type Sqld, startSqld } from "../../../tests/support/sqld.ts";
 import { StartError } from "../errors.ts";
-import { openDatabase } from "./database.ts";
+import { DatabaseInUse, type DatabaseOptions, openDatabase } from "./database.ts";
 
 let sqld: Sqld;
 let dir: ReturnType<typeof temporaryDir>;
@@ -74,4 +74,71 @@ test("a start without the server fails with one line", async () => {
   expect(error).toBeInstanceOf(StartError);
   expect(String(error)).toContain("can't be reached");
   expect(String(error)).not.toContain("\n");
+});
+
+describe("one backend at a time", () => {
+  const other = { machine: "other", host: "harbour", pid: 4242 };
+  /** Short times, and a holder on another machine, so that only signs of life tell whether it is alive. */
+  const asBackend = (more: Partial<NonNullable<DatabaseOptions["backend"]>> = {}) => {
+    const backend = { onLost: () => undefined, renewMs: 50, expiryMs: 500, ...more };
+    return openDatabase({ url: sqld.url, dataDir: dir.path, log: silent, backend });
+  };
+
+  test("writes a database: a second one is refused, and may start as soon as the first has ended", async () => {
+    const first = await asBackend({ holder: other });
+    const refusal: unknown = await asBackend().catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(DatabaseInUse);
+    expect(String(refusal)).toContain("Another backend uses the database of DATABASE_URL: process 4242 on harbour.");
+    await first.write([remember("first")]);
+    await first.close();
+    const second = await asBackend();
+    await second.write([remember("second")]);
+    await second.close();
+  });
+
+  test("takes over from one that gives no sign of life, which writes nothing from then on", async () => {
+    const lost = Promise.withResolvers<void>();
+    const frozen = await asBackend({ holder: other, renewMs: 60_000, onLost: lost.resolve });
+    const next = await asBackend();
+    await next.write([remember("next")]);
+    const refused = { status: 503, code: "DATABASE_UNAVAILABLE", message: expect.stringContaining("Another backend") };
+    expect(await frozen.write([remember("late")]).catch((error: unknown) => error)).toMatchObject(refused);
+    await lost.promise;
+    await frozen.close();
+    await next.write([remember("later")]);
+    const { rows } = await next.read("SELECT key FROM meta WHERE key <> 'ready' ORDER BY key");
+    expect(rows.map((row) => row.key)).toEqual(["later", "next"]);
+    await next.close();
+  });
+
+  test("notices by itself that another one has taken over", async () => {
+    const lost = Promise.withResolvers<void>();
+    const replaced = await asBackend({ holder: other, onLost: lost.resolve });
+    const outside = await open();
+    await outside.write([{ sql: "UPDATE backend_lock SET holder = 'somebody else'", args: [] }]);
+    await lost.promise;
+    await outside.close();
+    await replaced.close();
+  });
+
+  test("starts at once after one of the same machine that was killed", async () => {
+    const killed = Bun.spawn(["true"]);
+    await killed.exited;
+    const here = await asBackend();
+    const [machine] = (await here.read("SELECT machine FROM backend_lock")).rows.map((row) => String(row.machine));
+    await here.write([{ sql: "UPDATE backend_lock SET holder = 'killed', pid = ?", args: [killed.pid] }]);
+    await here.close();
+    expect(machine).toBeTruthy();
+    const next = await asBackend({ expiryMs: 600_000 });
+    await next.write([remember("next")]);
+    await next.close();
+  });
+
+  test("what else writes the database, such as a web surface, goes on", async () => {
+    const backend = await asBackend({ holder: other });
+    const web = await open();
+    await web.write([remember("web")]);
+    await web.close();
+    await backend.close();
+  });
 });

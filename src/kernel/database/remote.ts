@@ -5,6 +5,7 @@ import { StartError } from "../errors.ts";
 import { databaseUnavailable, sqliteCode, toStorageError } from "./errors.ts";
 import { toGuardError } from "./group-commit.ts";
 import type { StorageEngine } from "./local-engine.ts";
+import type { ServerLock, ServerLockOptions } from "./server-lock.ts";
 import type { Statement } from "./statements.ts";
 import { createResultSet, createRowFactory, toBoundValue } from "./values.ts";
 import type { Commit, Outcome } from "./write-queue.ts";
@@ -13,12 +14,26 @@ import type { Commit, Outcome } from "./write-queue.ts";
 const TIMEOUT_MS = 20_000;
 const RETRY_MS = 1_000;
 
-/** Connects to a server. Nothing is sent yet. Throws `StartError` for an invalid URL. */
-export async function openServer(url: string, authToken: string | undefined): Promise<StorageEngine> {
+/**
+ * Connects to a server. Nothing is sent yet. Throws `StartError` for an invalid URL.
+ *
+ * @param lockOptions of a backend, which writes only while no other one does
+ */
+export async function openServer(
+  url: string,
+  authToken: string | undefined,
+  lockOptions?: ServerLockOptions,
+): Promise<StorageEngine> {
   const client = await createRemoteClient(url, authToken);
   const lostAnswers = createLostAnswers(client);
-  const commit = createRemoteCommit(client, lostAnswers.note);
+  const lock = lockOptions && (await import("./server-lock.ts")).createServerLock(client, lockOptions);
+  const commit = createRemoteCommit(client, lostAnswers.note, lock);
   return {
+    claim: async () => {
+      await lock?.claim().catch((error: unknown) => {
+        throw error instanceof StartError ? error : toRemoteError(error);
+      });
+    },
     onLostAnswer: lostAnswers.onLost,
     commit,
     async commitLong(batch) {
@@ -31,6 +46,7 @@ export async function openServer(url: string, authToken: string | undefined): Pr
     afterCommit: () => undefined,
     async close() {
       lostAnswers.stop();
+      await lock?.release();
       client.close();
     },
   };
@@ -110,8 +126,15 @@ export async function remoteRead(client: Client, sql: string, args: readonly InV
 /**
  * Sends all batches as one. If a statement fails, the server has undone them all: its batch fails and the others are sent
  * again. If the server does not answer, all fail: it is unknown whether they were written, and `onLostAnswer` is called.
+ * With a lock, all fail once another backend has it.
  */
-export function createRemoteCommit(client: Client, onLostAnswer: () => void = () => undefined): Commit {
+export function createRemoteCommit(
+  client: Client,
+  onLostAnswer: () => void = () => undefined,
+  lock?: Pick<ServerLock, "fence" | "lost">,
+): Commit {
+  const before = lock ? [lock.fence] : [];
+
   return async (batches) => {
     const outcomes = new Map<Statement[], Outcome>();
     let remaining = [...batches];
@@ -141,12 +164,10 @@ export function createRemoteCommit(client: Client, onLostAnswer: () => void = ()
     }
     if (steps.length === 0) return undefined;
     try {
-      const results = await client.batch(
-        steps.map(({ statement, args }) => ({ sql: statement.sql, args })),
-        "write",
-      );
+      const statements = steps.map(({ statement, args }) => ({ sql: statement.sql, args }));
+      const results = await client.batch([...before, ...statements], "write");
       steps.forEach(({ batch }, index) => {
-        const result = results[index];
+        const result = results[before.length + index];
         const outcome = outcomes.get(batch) ?? { results: [] };
         if ("results" in outcome && result) outcome.results.push(normaliseResult(result));
         outcomes.set(batch, outcome);
@@ -154,8 +175,12 @@ export function createRemoteCommit(client: Client, onLostAnswer: () => void = ()
       return undefined;
     } catch (error) {
       const index: unknown = error instanceof Error ? Reflect.get(error, "statementIndex") : undefined;
-      const step = typeof index === "number" ? steps[index] : steps.length === 1 ? steps[0] : undefined;
-      if (!isStatementError(error)) {
+      const at = typeof index === "number" ? index - before.length : steps.length === 1 ? 0 : undefined;
+      const step = at === undefined ? undefined : steps[at];
+      if (lock && at !== undefined && at < 0) {
+        for (const { batch } of steps) outcomes.set(batch, { error: replacedByAnother(error) });
+        lock.lost();
+      } else if (!isStatementError(error)) {
         for (const { batch } of steps) outcomes.set(batch, { error: unanswered(error) });
         onLostAnswer();
       } else if (step) outcomes.set(step.batch, { error: toGuardError(step.statement, error) });
@@ -174,6 +199,9 @@ const toRemoteError = (error: unknown) =>
   isStatementError(error)
     ? toStorageError(error)
     : databaseUnavailable("The database server can't be reached. Try again.", error);
+
+const replacedByAnother = (error: unknown) =>
+  databaseUnavailable("Another backend has taken the database over. Nothing was changed.", error);
 
 const unanswered = (error: unknown) =>
   databaseUnavailable(

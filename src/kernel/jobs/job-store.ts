@@ -1,8 +1,10 @@
-// Builds the SQL of the jobs table: enqueuing, claiming with a lease, and storing the outcome of a job.
+// Builds the SQL of the jobs table: enqueuing, claiming, and storing the outcome of a job.
+// `lease` tells the claims of a job apart, so that the outcome of an earlier run changes nothing. `lease_until` is not used any
+// more: it is from versions in which several backends shared a database.
 
 import type { Row } from "@libsql/client";
 import { type Database, guard, type Statement } from "../database/database.ts";
-import { MINUTE, SECOND } from "../util/time.ts";
+import { MINUTE } from "../util/time.ts";
 
 export interface EnqueueOptions {
   /** Epoch ms. Default: now. */
@@ -26,9 +28,6 @@ export interface ClaimedJob {
   maxAttempts: number;
   lease: string;
 }
-
-/** Milliseconds until a claim expires unless it is renewed, for processes that share a database server. */
-export const LEASE_MS = 30 * SECOND;
 
 export const insertJobStatement = (
   id: string,
@@ -101,31 +100,23 @@ export function createJobStore(database: Database) {
       const lease = Bun.randomUUIDv7();
       const results = await database.write(
         requests.map(({ kind, limit }) => ({
-          sql: `UPDATE jobs SET state = 'running', attempt = attempt + 1, lease = ?, lease_until = ? WHERE id IN
+          sql: `UPDATE jobs SET state = 'running', attempt = attempt + 1, lease = ? WHERE id IN
               (SELECT id FROM jobs WHERE kind = ? AND state = 'queued' AND run_at <= ? ORDER BY run_at LIMIT ?)
             RETURNING id, kind, payload, attempt, max_attempts, lease`,
-          args: [lease, now + LEASE_MS, kind, now, limit],
+          args: [lease, kind, now, limit],
         })),
       );
       return results.flatMap((result) => result.rows.map(toClaimedJob));
     },
 
     /**
-     * Releases running jobs of dead processes: all, or those whose lease has expired. From its third attempt on, a job
-     * waits a minute, since it may be what ends the process.
+     * Releases the running jobs of the process before. From its third attempt on, a job waits a minute, since it may be what ends
+     * the process.
      */
-    releaseStatement: (now: number, which: "all" | "expired"): Statement => ({
-      sql: `UPDATE jobs SET state = 'queued', lease = NULL, lease_until = NULL,
-          run_at = CASE WHEN attempt < 3 THEN ? ELSE ? END
-        WHERE state = 'running' AND (? OR lease_until <= ?)`,
-      args: [now, now + MINUTE, which === "all", now],
+    releaseStatement: (now: number): Statement => ({
+      sql: `UPDATE jobs SET state = 'queued', lease = NULL, run_at = CASE WHEN attempt < 3 THEN ? ELSE ? END WHERE state = 'running'`,
+      args: [now, now + MINUTE],
     }),
-
-    renewStatements: (jobs: readonly ClaimedJob[], now: number): Statement[] =>
-      jobs.map(({ id, lease }) => ({
-        sql: "UPDATE jobs SET lease_until = ? WHERE id = ? AND lease = ?",
-        args: [now + LEASE_MS, id, lease],
-      })),
 
     /** Deletes a completed job, with its effects. Guard `job.done`: the claim is lost, or the job was enqueued again. */
     completeStatements: ({ id, lease }: ClaimedJob, effects: readonly Statement[]): Statement[] => [
@@ -142,7 +133,7 @@ export function createJobStore(database: Database) {
     ): Statement[] => [
       {
         sql: `UPDATE jobs SET state = 'queued', run_at = min(?, coalesce(rerun_at, ?)), rerun_at = NULL, attempt = ?, last_error = ?,
-          lease = NULL, lease_until = NULL WHERE id = ? AND lease = ?`,
+          lease = NULL WHERE id = ? AND lease = ?`,
         args: [next.runAt, next.runAt, next.attempt, next.error, id, lease],
       },
       guard("job.lease"),
@@ -153,7 +144,7 @@ export function createJobStore(database: Database) {
     parkStatements: ({ id, lease }: ClaimedJob, error: string): Statement[] => [
       {
         sql: `UPDATE jobs SET state = CASE WHEN rerun_at IS NULL THEN 'failed' ELSE 'queued' END, run_at = coalesce(rerun_at, run_at),
-          attempt = CASE WHEN rerun_at IS NULL THEN attempt ELSE 0 END, rerun_at = NULL, last_error = ?, lease = NULL, lease_until = NULL
+          attempt = CASE WHEN rerun_at IS NULL THEN attempt ELSE 0 END, rerun_at = NULL, last_error = ?, lease = NULL
           WHERE id = ? AND lease = ?`,
         args: [error, id, lease],
       },

@@ -14,7 +14,6 @@ import {
   type EnqueueOptions,
   insertJobStatement,
   insertRecurringStatement,
-  LEASE_MS,
   retryStatements,
 } from "./job-store.ts";
 
@@ -98,13 +97,13 @@ export interface JobsDeps {
 export function createJobs(deps: JobsDeps): Jobs {
   const { database, log, marks = UNMARKED, now = Date.now, clockCheckMs } = deps;
   const store = createJobStore(database);
-  const shared = database.file === undefined;
+  /** A web surface in another process enqueues jobs, too. */
+  const isShared = database.file === undefined;
   const handlers = new Map<string, Handler>();
   const runs = new Set<RunningJob>();
   let state: "new" | "started" | "stopped" = "new";
   let isHealthy = false;
   const alarm = createAlarm(wake, { now, ...(clockCheckMs === undefined ? {} : { checkMs: clockCheckMs }) });
-  let renewalTimer: Timer | undefined;
   let currentTick: Promise<void> | undefined;
   let rerun = false;
 
@@ -116,11 +115,11 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   async function tick(): Promise<void> {
     alarm.clear();
-    let wait = shared ? SHARED_POLL_MS : MAX_DELAY_MS;
+    let wait = isShared ? SHARED_POLL_MS : MAX_DELAY_MS;
     try {
       while (rerun && state === "started") {
         rerun = false;
-        wait = Math.min(await claimDue(), shared ? SHARED_POLL_MS : Number.POSITIVE_INFINITY);
+        wait = Math.min(await claimDue(), isShared ? SHARED_POLL_MS : Number.POSITIVE_INFINITY);
       }
       isHealthy = true;
     } catch (error) {
@@ -200,7 +199,7 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   async function handleFailure(job: ClaimedJob, handler: Handler, error: unknown): Promise<void> {
     if (error instanceof GuardFailed && error.guard === "job.lease") {
-      log.warn("a job was taken over by another process", { kind: job.kind, job: job.id });
+      log.warn("a job was taken away while it ran", { kind: job.kind, job: job.id });
       return;
     }
     const reason = log.redactForms(error instanceof Error ? error.message : String(error)).slice(0, 500);
@@ -224,7 +223,7 @@ export function createJobs(deps: JobsDeps): Jobs {
         );
       }
     } catch (cause) {
-      // The job stays claimed until its lease expires or the next start releases it.
+      // The job stays claimed until the next start releases it.
       log.error("the outcome of a job could not be stored", { kind: job.kind, job: job.id, error: cause });
     }
   }
@@ -240,16 +239,6 @@ export function createJobs(deps: JobsDeps): Jobs {
         isHealthy = false;
         await Bun.sleep(SHARED_POLL_MS);
       }
-    }
-  }
-
-  /** With a shared server: renews the leases of this process, and releases expired ones of others. */
-  async function renewLeases(): Promise<void> {
-    try {
-      const own = [...runs].map((run) => run.job);
-      await database.write([...store.renewStatements(own, now()), store.releaseStatement(now(), "expired")]);
-    } catch (error) {
-      log.warn("the leases of running jobs could not be renewed", { error });
     }
   }
 
@@ -276,16 +265,14 @@ export function createJobs(deps: JobsDeps): Jobs {
       const recurringStatements = [...handlers].flatMap(([kind, { intervalMs }]) =>
         intervalMs ? [insertRecurringStatement(marks.newId(), kind, intervalMs, now())] : [],
       );
-      await database.write([store.releaseStatement(now(), shared ? "expired" : "all"), ...recurringStatements]);
+      await database.write([store.releaseStatement(now()), ...recurringStatements]);
       state = "started";
       isHealthy = true;
-      if (shared) renewalTimer = setInterval(renewLeases, LEASE_MS / 3).unref();
       wake();
     },
     async stop(graceMs = 10_000) {
       state = "stopped";
       alarm.clear();
-      clearInterval(renewalTimer);
       await currentTick;
       const all = Promise.all([...runs].map((run) => run.finished));
       const grace = Promise.withResolvers<void>();

@@ -34,7 +34,12 @@ export async function openCell({ config, env, external, seams }: CellOptions): P
   const isCopied = config.of(backupSettings).continuousMs !== undefined;
   const continuous = isCopied ? await import("../backups/continuous/service-copy.ts") : undefined;
   const keepLog = await continuous?.keepLogOf(config);
-  const opened = await openKernel(config, { ...seams, ...(keepLog && { keepLog }) });
+  const opened = await openKernel(config, {
+    ...seams,
+    ...(keepLog && { keepLog }),
+    // What it keeps in memory may be wrong from then on, and it must not answer its bots beside the other one.
+    ...(config.database.remote && config.role !== "web" && { backend: { onLost: () => process.exit(1) } }),
+  });
   const undo: (() => unknown)[] = [];
   const kernel: RunningKernel = { ...opened, close: () => runAll([opened.close, ...undo.splice(0)]) };
   let app: App | undefined;
