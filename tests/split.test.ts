@@ -47,7 +47,9 @@ test("each process serves only its own surface", async () => {
 test("a second backend is refused, and says which one to stop", async () => {
   const env = { DATABASE_URL: sqld.url, SECRET_KEY: ROOT_KEY, ROLE: "backend" };
   const refusal: unknown = await startBerth({ env }).catch((error: unknown) => error);
-  expect(String(refusal)).toMatch(/Another backend uses the database of DATABASE_URL: process \d+ on .+ stop that one first/);
+  expect(String(refusal)).toMatch(
+    /Another backend uses the database of DATABASE_URL: process \d+ on .+ stop that one first/,
+  );
 }, 60_000);
 
 test("sign-up, a plan, an agent, a chat: plain, streamed and over the gateway", async () => {
@@ -234,11 +236,10 @@ test("a web process with another SECRET_KEY does not start", async () => {
   await expect(startBerth({ env })).rejects.toThrow("SECRET_KEY is not the one");
 });
 
-test("two whole services over one database server: a sign-out or a disabled account takes effect in both at once", async () => {
-  const env = { DATABASE_URL: sqld.url, SECRET_KEY: ROOT_KEY };
-  await using one = await startBerth({ env });
+test("two web surfaces over one backend: a sign-out or a disabled account takes effect in both at once", async () => {
+  const env = { DATABASE_URL: sqld.url, SECRET_KEY: ROOT_KEY, ROLE: "web", BACKEND_URL: backend.backend };
   await using two = await startBerth({ env });
-  const bob = await member(one);
+  const bob = await member(web);
   const { cookie } = bob;
   const remote = createClient(two);
   const status = async () => (await remote.get("/api/settings", { headers: { cookie } })).status;
@@ -249,6 +250,6 @@ test("two whole services over one database server: a sign-out or a disabled acco
   const key = (await bob.post<{ key: string }>("/api/keys", { name: "both" })).body.key;
   const keyed = () => remote.get("/api/settings", { headers: { authorization: `Bearer ${key}` } });
   expect((await keyed()).status).toBe(200);
-  await one.command("user", "disable", bob.account.email);
+  await web.command("user", "disable", bob.account.email);
   expect((await keyed()).status).toBe(401);
 }, 30_000);
