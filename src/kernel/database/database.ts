@@ -16,8 +16,8 @@ import { createDatabaseMetrics } from "./database-metrics.ts";
 import { createDrizzle } from "./drizzle-client.ts";
 import { ensureWritable, openFile, reason, type StorageEngine } from "./local-engine.ts";
 import { migrate } from "./migrate.ts";
-import { openServer } from "./remote.ts";
-import type { ServerLockOptions } from "./server-lock.ts";
+import { openServer } from "./remote/remote.ts";
+import type { ServerLockOptions } from "./remote/server-lock.ts";
 import type { Statement } from "./statements.ts";
 import { createWriteQueue } from "./write-queue.ts";
 

@@ -1,14 +1,14 @@
 // Reads and writes a libSQL server. Each request is a round trip, so waiting batches are sent together.
 
 import type { Client, InValue, ResultSet } from "@libsql/client";
-import { StartError } from "../errors.ts";
-import { databaseUnavailable, sqliteCode, toStorageError } from "./errors.ts";
-import { toGuardError } from "./group-commit.ts";
-import type { StorageEngine } from "./local-engine.ts";
+import { StartError } from "../../errors.ts";
+import { databaseUnavailable, sqliteCode, toStorageError } from "../errors.ts";
+import { toGuardError } from "../group-commit.ts";
+import type { StorageEngine } from "../local-engine.ts";
+import type { Statement } from "../statements.ts";
+import { createResultSet, createRowFactory, toBoundValue } from "../values.ts";
+import type { Commit, Outcome } from "../write-queue.ts";
 import type { ServerLock, ServerLockOptions } from "./server-lock.ts";
-import type { Statement } from "./statements.ts";
-import { createResultSet, createRowFactory, toBoundValue } from "./values.ts";
-import type { Commit, Outcome } from "./write-queue.ts";
 
 /** Milliseconds to wait for a response. A write without a response may or may not have happened. */
 const TIMEOUT_MS = 20_000;

@@ -1,12 +1,12 @@
 // Tests a database server: outages, two processes that start on it at once, and that one backend at a time writes it.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { silent } from "../../../tests/support/database.ts";
-import { eventually } from "../../../tests/support/eventually.ts";
-import { temporaryDir } from "../../../tests/support/process.ts";
-import { type Sqld, startSqld } from "../../../tests/support/sqld.ts";
-import { StartError } from "../errors.ts";
-import { DatabaseInUse, type DatabaseOptions, openDatabase } from "./database.ts";
+import { silent } from "../../../../tests/support/database.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
+import { temporaryDir } from "../../../../tests/support/process.ts";
+import { type Sqld, startSqld } from "../../../../tests/support/sqld.ts";
+import { StartError } from "../../errors.ts";
+import { DatabaseInUse, type DatabaseOptions, openDatabase } from "../database.ts";
 
 let sqld: Sqld;
 let dir: ReturnType<typeof temporaryDir>;

@@ -3,9 +3,9 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Client, InStatement } from "@libsql/client";
-import type { Log } from "../telemetry/log.ts";
-import { SECOND } from "../util/time.ts";
-import { DatabaseInUse } from "./errors.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { SECOND } from "../../util/time.ts";
+import { DatabaseInUse } from "../errors.ts";
 
 export interface ServerLock {
   /** Goes before the statements of each write. It fails, and with it all of them, once another backend has the lock. */
