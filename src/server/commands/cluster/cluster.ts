@@ -51,7 +51,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       const { joinCluster } = await import("../../cluster/join.ts");
       const { cells, snapshotBytes, files } = await joinCluster(config, engine, replace === true);
       const what = cells === 1 ? "database" : `${cells} cells`;
-      return `The cluster has this machine's ${what} now (${megabytes(snapshotBytes)} compressed, and ${count(files, "file")}). Start the service here, then the other machines with an empty DATA_DIR.\n`;
+      return `The cluster has this machine's ${what} now: ${sizeOf(snapshotBytes)} compressed${files > 0 ? `, and ${count(files, "file")}` : ""}. Start the service here, then the other machines with an empty DATA_DIR.\n`;
     },
   },
   leave: {
@@ -284,4 +284,4 @@ async function until(
   }
 }
 
-const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+const sizeOf = (bytes: number) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);

@@ -5,6 +5,10 @@ import type { ClusterStatus } from "../../../cluster/status.ts";
 export const shortName = (address: string) => address.replace(/^https?:\/\//, "");
 
 export function formatStatus({ engine, nodes, cells }: ClusterStatus): string {
+  if (nodes.length === 0) {
+    const next = cells.length > 0 ? " on the machine whose database it has" : "";
+    return `engine   ${engine}\n\nNo machine has started yet. Start the service${next}, and look again.\n`;
+  }
   const nodeRows = nodes.map(({ address, version, owns, follows, agents, turnsPerSecond, lease, seenAt }) => [
     shortName(address),
     version,
