@@ -91,6 +91,8 @@ import creditDebts from "./0171_credit_debts.sql" with { type: "text" };
 import erasuresOfAnAgent from "./0172_erasures_of_an_agent.sql" with { type: "text" };
 import budgetShares from "./0174_budget_shares.sql" with { type: "text" };
 import accountMoves from "./0175_account_moves.sql" with { type: "text" };
+import monthsByAccount from "./0180_months_by_account.sql" with { type: "text" };
+import turnCounts from "./0181_turn_counts.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -188,4 +190,6 @@ export const migrations: readonly Migration[] = [
   { name: "0172_erasures_of_an_agent", sql: erasuresOfAnAgent },
   { name: "0174_budget_shares", sql: budgetShares },
   { name: "0175_account_moves", sql: accountMoves },
+  { name: "0180_months_by_account", sql: monthsByAccount },
+  { name: "0181_turn_counts", sql: turnCounts },
 ];

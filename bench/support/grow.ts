@@ -30,6 +30,7 @@ const MESSAGES = 50;
 const TOPICS = 100;
 const DAYS = 400;
 const DAY = 86_400_000;
+const KEPT_HOURS_MS = 35 * DAY;
 /** Lines that Berth keeps of an agent's log. */
 const LOG_LINES = 2_000;
 
@@ -143,7 +144,7 @@ export function grow(dir: string, growth: Growth): string {
       `INSERT INTO usage_account_days SELECT user_id, ${day} AS day, provider, model, own_key, ${sums} FROM usage GROUP BY 1, 2, 3, 4, 5`,
     );
     run(
-      `INSERT INTO usage_agent_months SELECT user_id, agent_id, ${month} AS month, ${sums}, 0 FROM usage GROUP BY 1, 2, 3`,
+      `INSERT INTO usage_agent_months SELECT user_id, ${month} AS month, agent_id, ${sums}, 0 FROM usage GROUP BY 1, 2, 3`,
     );
     run(
       `INSERT INTO agent_hours (agent_id, hour, input_tokens, output_tokens, cost_micro_usd)
@@ -154,6 +155,12 @@ export function grow(dir: string, growth: Growth): string {
        SELECT agent_id, settled_at / 3600000, count(*), count(*), count(*), 900 * count(*), count(*) FROM inbox GROUP BY 1, 2
        ON CONFLICT DO UPDATE SET received = excluded.received, sent = excluded.sent, turns_ok = excluded.turns_ok, answer_ms = excluded.answer_ms, s1 = excluded.s1`,
     );
+    // The sums of older hours are deleted each day.
+    run(
+      `INSERT INTO turn_counts SELECT agent_id, sum(turns_ok + turns_failed) FROM agent_hours WHERE hour < ?1 / 3600000 GROUP BY 1`,
+      now - KEPT_HOURS_MS,
+    );
+    run("DELETE FROM agent_hours WHERE hour < ?1 / 3600000", now - KEPT_HOURS_MS);
     run("UPDATE usage_summed SET upto = (SELECT max(rowid) FROM usage) WHERE id = 1");
     for (const { sql } of triggers) database.run(sql);
     database.run("COMMIT");

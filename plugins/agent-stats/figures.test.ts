@@ -60,5 +60,7 @@ describe("figures", () => {
     expect(await fixture.rows("SELECT count(*) AS left FROM agent_hours WHERE agent_id = ?", agent.id)).toEqual([
       { left: 2 },
     ]);
+    // Their turns stay counted.
+    expect(await fixture.rows("SELECT turns FROM turn_counts WHERE agent_id = ?", agent.id)).toEqual([{ turns: 20 }]);
   });
 });

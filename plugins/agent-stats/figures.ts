@@ -37,7 +37,15 @@ const HOURS_OF_A_DAY = 24;
 const DAYS = { week: 7, month: 30 } as const;
 /** Sums are kept for the longest range in any time zone, and some more days. */
 const RETENTION_MS = 35 * DAY;
+/** The turns of the hours that are deleted next are counted on. */
+const KEEP_COUNTS = `INSERT INTO turn_counts SELECT agent_id, sum(turns_ok + turns_failed) AS turns FROM agent_hours
+  WHERE agent_id IN (SELECT id FROM agents) AND hour < ? GROUP BY agent_id HAVING turns > 0
+  ON CONFLICT DO UPDATE SET turns = turns + excluded.turns`;
 const EXPIRE = "DELETE FROM agent_hours WHERE agent_id IN (SELECT id FROM agents) AND hour < ?";
+
+/** ?1: the agent. All turns that it has ever had, from as many rows as there are hours. */
+export const TURNS_OF_AGENT = `SELECT coalesce((SELECT turns FROM turn_counts WHERE agent_id = ?1), 0)
+  + coalesce((SELECT sum(turns_ok + turns_failed) FROM agent_hours WHERE agent_id = ?1), 0) AS turns`;
 
 /** Adds rows of the ledger (see `AddRows` of the ai plugin) to the hours. A row may be written after its agent was deleted. */
 export const addCallsToHours = (rows: string) => `INSERT INTO agent_hours
@@ -75,8 +83,13 @@ export function createFigureReader({ database, prepare }: Deps) {
     },
 
     /** Deletes the sums of hours that no range shows any more. */
-    deleteOld: (now = Date.now()) =>
-      database.writeLong([{ sql: EXPIRE, args: [Math.floor((now - RETENTION_MS) / HOUR)] }]),
+    deleteOld(now = Date.now()) {
+      const args = [Math.floor((now - RETENTION_MS) / HOUR)];
+      return database.writeLong([
+        { sql: KEEP_COUNTS, args },
+        { sql: EXPIRE, args },
+      ]);
+    },
   };
 }
 

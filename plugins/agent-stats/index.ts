@@ -7,7 +7,7 @@ import { createFigureReader } from "./figures.ts";
 import { createSampleClock } from "./sample-clock.ts";
 import { createAgentStatsService } from "./stats-service.ts";
 
-export { addCallsToHours } from "./figures.ts";
+export { addCallsToHours, TURNS_OF_AGENT } from "./figures.ts";
 export type { AgentStats, AgentStatsService, LoadTurnHistory } from "./stats-service.ts";
 export type { EndedTurn, TurnHistory } from "./turn-counter.ts";
 export { RECENT_TURNS } from "./turn-counter.ts";

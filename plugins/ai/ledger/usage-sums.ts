@@ -45,7 +45,7 @@ const BY_DAY: AddRows = (rows) => `INSERT INTO usage_days
 const BY_ACCOUNT: AddRows = (rows) => `INSERT INTO usage_account_days
   SELECT ${USER}, ${DAY}, provider, model, own_key, ${SUMS} FROM ${rows} GROUP BY 1, 2, 3, 4, 5 ${addTo(COUNTS)}`;
 const BY_MONTH: AddRows = (rows) => `INSERT INTO usage_agent_months
-  SELECT ${USER}, ${AGENT}, ${MONTH}, ${SUMS}, sum(cost_micro_usd * own_key) FROM ${rows} GROUP BY 1, 2, 3
+  SELECT ${USER}, ${MONTH}, ${AGENT}, ${SUMS}, sum(cost_micro_usd * own_key) FROM ${rows} GROUP BY 1, 2, 3
   ${addTo([...COUNTS, "own_key_micro_usd"])}`;
 const MARK = `UPDATE usage_summed SET upto = coalesce((SELECT max(row) FROM ${NEXT}), upto) WHERE id = 1`;
 const IS_BEHIND = "SELECT 1 FROM usage_unsummed LIMIT 1";

@@ -5,7 +5,8 @@ import { type Client, createClient } from "../../../tests/support/client.ts";
 import { provision } from "../../../tests/support/members.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
-import { splitRange } from "./account-report.ts";
+import { avoidMidnight } from "../../../tests/support/utc-day.ts";
+import { splitRange } from "./agent-sums.ts";
 import { csvCell } from "./usage-csv.ts";
 
 const DAY = 86_400_000;
@@ -93,11 +94,40 @@ describe("sums", () => {
     const { body } = await bob.get<{ total: object; agents: object[] }>("/api/usage?from=2026-02-01&to=2026-02-28");
     expect(body.total).toMatchObject({ calls: 1, costUsd: 0.0003 });
     expect(body.agents).toMatchObject([{ agentId: second, name: null, costUsd: 0.0003 }]);
-    expect(await get("/api/usage?from=2026-02-01&to=2026-02-28")).toMatchObject({ total: { calls: 2 } });
+    expect(await get("/api/usage?from=2026-02-01&to=2026-02-28")).toMatchObject({
+      total: { calls: 2 },
+      agents: [{ agentId: first, costUsd: 0.0006 }],
+    });
     const { rows } = await server.kernel.database.read("SELECT 1 FROM usage_account_days WHERE calls = 0");
     expect(rows).toEqual([]);
     await move(bobId, adaId);
     expect(await get("/api/usage?from=2026-02-01&to=2026-02-28")).toMatchObject({ total: { calls: 3 } });
+  });
+
+  test("are those of now, though the ones of earlier days are remembered", async () => {
+    await avoidMidnight(10_000);
+    const { id: eveId, client: eve } = await createMember(server);
+    const calls = { user: eveId, agent: "hers" };
+    const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+    const costs = async () => {
+      const { body } = await eve.get<Record<"days" | "agents", { costUsd: number }[]>>("/api/usage");
+      const sumOf = (list: { costUsd: number }[]) =>
+        Math.round(list.reduce((sum, { costUsd }) => sum + costUsd * 1e6, 0));
+      expect(sumOf(body.days)).toBe(sumOf(body.agents));
+      return body.agents.map(({ costUsd }) => Math.round(costUsd * 1e6));
+    };
+    await spend(ago(0), 100, calls);
+    expect(await costs()).toEqual([100]);
+    await spend(ago(29), 7, calls);
+    expect(await costs()).toEqual([107]);
+    await spend(ago(0), 200, calls);
+    await spend(ago(0), 50, { user: eveId, agent: "" });
+    expect(await costs()).toEqual([307, 50]);
+    expect(await costs()).toEqual([307, 50]);
+    await spend(ago(1), 500, { user: eveId, agent: "" });
+    expect(await costs()).toEqual([550, 307]);
+    await spend(ago(30), 1_000, calls);
+    expect(await costs()).toEqual([550, 307]);
   });
 
   test("make series with every day of the range", async () => {

@@ -108,7 +108,8 @@ const ACCOUNT_BALANCE_SQL = `SELECT (SELECT coalesce(sum(cost_micro_usd - credit
 
 const usd = (micro: unknown) => Number(micro ?? 0) / 1e6;
 
-export const totalsOf = (row: DatabaseRow): UsageTotals => ({
+/** @param row sums of the ledger: a row of the database, or those of an agent */
+export const totalsOf = (row: Readonly<Record<string, unknown>>): UsageTotals => ({
   calls: Number(row.calls),
   cachedCalls: Number(row.cached),
   estimatedCalls: Number(row.estimated),

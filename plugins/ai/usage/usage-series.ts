@@ -1,7 +1,8 @@
 // Makes the series of a chart: cost by day of the dearest models or agents, and of all others together.
 
+import type { Row } from "@libsql/client";
 import type { Database } from "../../../src/kernel/database/database.ts";
-import type { createAccountReports } from "./account-report.ts";
+import type { AccountReports } from "./account-report.ts";
 import { type DayRange, dateOf } from "./usage-reports.ts";
 
 /** Series that a chart can show side by side. */
@@ -31,7 +32,7 @@ export function createUsageSeries({
   reports,
 }: {
   database: Pick<Database, "read">;
-  reports: Pick<ReturnType<typeof createAccountReports>, "agents" | "modelsByDay" | "days">;
+  reports: Pick<AccountReports, "agents" | "modelsByDay" | "days">;
 }) {
   async function costsByModel(userId: string, range: DayRange): Promise<Cost[]> {
     const rows = await reports.modelsByDay(userId, range);
@@ -42,17 +43,17 @@ export function createUsageSeries({
     }));
   }
 
-  async function costsByAgent(userId: string, range: DayRange): Promise<Cost[]> {
-    const dearest = (await reports.agents(userId, range)).flatMap(({ agentId }) => agentId ?? []).slice(0, MAX_SERIES);
+  async function costsByAgent(userId: string, range: DayRange, daily: readonly Row[]): Promise<Cost[]> {
+    const dearest = (await reports.agents(userId, range, daily))
+      .flatMap(({ agentId }) => agentId ?? [])
+      .slice(0, MAX_SERIES);
     const { rows } = await database.read(AGENT_DAYS_SQL, [JSON.stringify(dearest), userId, range.from, range.to]);
     return rows.map((row) => ({ id: String(row.id), day: Number(row.day), cost: Number(row.cost) }));
   }
 
   return async (userId: string, range: DayRange, by: SeriesBy): Promise<UsageSeries> => {
-    const [costs, daily] = await Promise.all([
-      by === "model" ? costsByModel(userId, range) : costsByAgent(userId, range),
-      reports.days(userId, range),
-    ]);
+    const daily = await reports.days(userId, range);
+    const costs = await (by === "model" ? costsByModel(userId, range) : costsByAgent(userId, range, daily));
     const sums = new Map<string, number>();
     for (const { id, cost } of costs) sums.set(id, (sums.get(id) ?? 0) + cost);
     const ids = [...sums].sort(([, a], [, b]) => b - a).map(([id]) => id);

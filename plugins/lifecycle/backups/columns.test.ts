@@ -88,6 +88,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "live_streams.*": "a secret; a stream key that was replaced must not become valid again",
   "loaded_skills.agent_id": KEY,
   "outbox.*": NOT_DATA,
+  "turn_counts.*": NOT_DATA,
   "turn_steps.*": "the journal of turns, as the inbox; a reply keeps its steps",
   "web_searches.*": "the count of a day, which a restore must not set back",
   "upload_uses.*": "as uploads",

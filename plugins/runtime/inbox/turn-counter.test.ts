@@ -1,5 +1,6 @@
 // Tests the count of past turns: which entries count, and that none is missed or counted twice while turns end.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { firstIdAt, HOUR } from "../../../src/kernel/util/time.ts";
 import { agentStats, type TurnHistory } from "../../agent-stats/index.ts";
 import type { Agent } from "../../agents/index.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
@@ -66,17 +67,22 @@ test("a count that is loaded while turns end agrees with the database", async ()
   expect((await statsService.statsOf(agent.id)).turns).toMatchObject({ processed: 240, lastHour: 240, successRate: 1 });
 });
 
-test("100,000 turns are counted in steps, and erased ones stay counted", async () => {
+test("turns are counted from sums of hours, also of those that are deleted, and erased messages stay counted", async () => {
   const agent = await fixture.agent();
   await fixture.chat(agent, "The last");
-  const settled = Date.now() - 2 * 3_600_000;
+  const settled = Date.now() - 2 * HOUR;
   await fixture.kernel.database.write([
     {
       sql: `WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 100000)
         INSERT INTO inbox (id, agent_id, session_id, platform, sender_id, sender_name, by_owner, content, status, received_at, settled_at)
-        SELECT printf('00000000-%08x', value), ?1, '', 'web', '', '', 1, '', iif(value % 10, 'done', 'failed'), ?2 - value, ?2 FROM n`,
-      args: [agent.id, settled],
+        SELECT printf('%s-%08x', ?3, value), ?1, '', 'web', '', '', 1, '', iif(value % 10, 'done', 'failed'), ?2 - value, ?2 FROM n`,
+      args: [agent.id, settled, firstIdAt(settled).slice(0, 13)],
     },
+    {
+      sql: "INSERT INTO agent_hours (agent_id, hour, turns_ok, turns_failed) VALUES (?, ?, 90000, 10000)",
+      args: [agent.id, Math.floor(settled / HOUR)],
+    },
+    { sql: "INSERT INTO turn_counts VALUES (?, 400000)", args: [agent.id] },
   ]);
   let turns = 0;
   let over = false;
@@ -86,7 +92,7 @@ test("100,000 turns are counted in steps, and erased ones stay counted", async (
   const { total, minutes, recent } = await countTurns(agent);
   over = true;
   await turning;
-  expect(total).toBe(100_001);
+  expect(total).toBe(500_001);
   expect(minutes.reduce((sum, [, count]) => sum + count, 0)).toBe(1);
   expect(recent).toHaveLength(1_000);
   expect(recent.filter(({ ok }) => !ok)).toHaveLength(100);
@@ -94,5 +100,5 @@ test("100,000 turns are counted in steps, and erased ones stay counted", async (
   const { statements, cleanUp } = fixture.runtime.service.backupRows.erase(agent.id);
   await fixture.kernel.database.write(statements);
   await cleanUp();
-  expect((await countTurns(agent)).total).toBe(100_001);
+  expect((await countTurns(agent)).total).toBe(500_001);
 }, 20_000);
