@@ -1,11 +1,12 @@
 // Defines the schema of an agent's figures over time.
 import { t } from "elysia";
+import { integer } from "../../src/kernel/http/response-types.ts";
 
-const count = t.Integer();
-const orNull = t.Union([t.Integer(), t.Null()]);
+const count = integer();
+const orNull = t.Union([integer(), t.Null()]);
 const figures = {
   received: count,
-  sent: t.Integer({ description: "Replies" }),
+  sent: integer({ description: "Replies" }),
   turnsOk: count,
   turnsFailed: count,
   inputTokens: count,
@@ -13,7 +14,7 @@ const figures = {
   costUsd: t.Number({ description: "Of the agent's turns, whoever's key paid" }),
   averageAnswerMs: orNull,
   p95AnswerMs: t.Union([
-    t.Integer({ description: "95 % of the answers were at most this slow; 120,000 stands for more" }),
+    integer({ description: "95 % of the answers were at most this slow; 120,000 stands for more" }),
     t.Null(),
   ]),
 };

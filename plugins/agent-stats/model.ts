@@ -1,5 +1,6 @@
 // Defines the API's schemas of an agent's statistics, and formats the measured values for them.
 import { type Static, t } from "elysia";
+import { integer } from "../../src/kernel/http/response-types.ts";
 import { type Agent, isUp } from "../agents/index.ts";
 import { formatBytes, formatDuration, formatPercent } from "./format.ts";
 import type { AgentStats } from "./stats-service.ts";
@@ -14,7 +15,7 @@ const live = {
   network: t.String({
     description: "Bytes received / sent by model, channel and tool calls since the service's start",
   }),
-  uptime: t.Integer({ description: "Milliseconds; 0 while the agent is not up" }),
+  uptime: integer({ description: "Milliseconds; 0 while the agent is not up" }),
   uptimeFormatted: t.String({ description: "Such as `1d 2h 3m 4s`" }),
   status: t.String(),
   pids: t.String({ description: "Live connections plus running turns" }),

@@ -3,6 +3,7 @@
 import { type Static, t } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { readLimit } from "../../src/kernel/http/paging.ts";
+import { integer } from "../../src/kernel/http/response-types.ts";
 import type { Agent, AgentStore } from "./agent-store.ts";
 import { configErrors, configField, warningsField } from "./configuration/config-response.ts";
 import type { ConfigVersion } from "./configuration/config-store.ts";
@@ -96,7 +97,7 @@ export const agentListQuery = t.Object({
 });
 const listed = {
   agents: t.Array(agentItem),
-  count: t.Integer({ description: "Agents of this page" }),
+  count: integer({ description: "Agents of this page" }),
   nextCursor: t.Optional(t.String({ description: "For the next page, if there is one" })),
 };
 export const agentListResponse = t.Object({ ...listed, status: t.Literal("ok") });
@@ -160,8 +161,8 @@ export const changedResponse = t.Object({
 export const configVersionsResponse = t.Object({
   versions: t.Array(
     t.Object({
-      version: t.Integer(),
-      bytes: t.Integer(),
+      version: integer(),
+      bytes: integer(),
       savedAt: time(),
       current: t.Boolean({ description: "The one in force" }),
       imported: t.Boolean({
@@ -170,7 +171,7 @@ export const configVersionsResponse = t.Object({
       }),
     }),
   ),
-  count: t.Integer(),
+  count: integer(),
 });
 export const restoreConfigBody = t.Object({
   version: t.Number({ multipleOf: 1, minimum: 1, error: "Give the number of a version that is kept." }),
@@ -208,8 +209,8 @@ export const logLine = t.Object(
 
 export const logsResponse = t.Object({
   logs: t.Array(logLine),
-  total: t.Integer({ description: "All stored lines that match, not only those returned" }),
-  limit: t.Integer(),
+  total: integer({ description: "All stored lines that match, not only those returned" }),
+  limit: integer(),
   status: t.Literal("ok"),
 });
 

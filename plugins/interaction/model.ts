@@ -1,5 +1,6 @@
 // Defines the schemas of the requests that people and programs send to their agent, and of the responses.
 import { t } from "elysia";
+import { integer } from "../../src/kernel/http/response-types.ts";
 import { uiChatFields } from "../client-chats/index.ts";
 import { sentFiles } from "../runtime/index.ts";
 
@@ -103,7 +104,7 @@ const sessionMessage = t.Object({ role: t.String(), content: t.String() }, { tit
 const session = {
   id: t.String(),
   status: t.String(),
-  messageCount: t.Integer(),
+  messageCount: integer(),
   createdAt: t.Number({ description: "Epoch ms" }),
   lastActivity: t.Number({ description: "Epoch ms" }),
 };

@@ -1,6 +1,7 @@
 // The schemas of the overview of an account's agents, and the conversion of rows into its items.
 import { type Static, t } from "elysia";
 import { channelDefinition } from "../../channels/registry.ts";
+import { integer } from "../../src/kernel/http/response-types.ts";
 import type { ListedAgent } from "../agents/index.ts";
 import type { ChannelState } from "../channels/index.ts";
 
@@ -44,7 +45,7 @@ export const overviewItem = t.Object(
         lastError: nullable(t.String()),
       }),
     ),
-    pendingApprovals: t.Integer({ description: "Tool calls that wait for your decision" }),
+    pendingApprovals: integer({ description: "Tool calls that wait for your decision" }),
     costTodayUsd: t.Number({ description: "Since midnight UTC" }),
     lastActivityAt: nullable(time("When somebody last talked to it, ISO 8601")),
     startedAt: nullable(time()),
@@ -57,17 +58,17 @@ export type OverviewItem = Static<typeof overviewItem>;
 
 export const overviewResponse = t.Object({
   agents: t.Array(overviewItem),
-  count: t.Integer({ description: "Agents in this page" }),
-  total: t.Integer({ description: "Agents that match" }),
+  count: integer({ description: "Agents in this page" }),
+  total: integer({ description: "Agents that match" }),
   counts: t.Object(
     {
-      total: t.Integer(),
-      up: t.Integer(),
-      stopped: t.Integer(),
-      error: t.Integer(),
-      attention: t.Integer({ description: "Agents that need you, for any reason" }),
-      failedChannels: t.Integer({ description: "Agents with a channel that failed" }),
-      pendingApprovals: t.Integer({ description: "Tool calls that wait, of all agents" }),
+      total: integer(),
+      up: integer(),
+      stopped: integer(),
+      error: integer(),
+      attention: integer({ description: "Agents that need you, for any reason" }),
+      failedChannels: integer({ description: "Agents with a channel that failed" }),
+      pendingApprovals: integer({ description: "Tool calls that wait, of all agents" }),
     },
     { description: "Of all your agents, whatever the filter" },
   ),

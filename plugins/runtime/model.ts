@@ -1,5 +1,6 @@
 // Defines the schemas of requests and responses about turns and messages.
 import { type Static, t } from "elysia";
+import { integer } from "../../src/kernel/http/response-types.ts";
 import { sentFiles } from "./reply-files/sent-files.ts";
 
 export const chatBody = t.Object({
@@ -56,10 +57,10 @@ export type AgentMessage = Static<ReturnType<typeof createAgentMessage>>;
 export const createMessagesPage = (channels: readonly string[]) =>
   t.Object({
     messages: t.Array(createAgentMessage(channels)),
-    total: t.Integer({
+    total: integer({
       description: "The offset plus the number of messages of this page: the offset of the next page",
     }),
-    limit: t.Integer(),
-    offset: t.Integer(),
+    limit: integer(),
+    offset: integer(),
     status: t.Literal("ok"),
   });

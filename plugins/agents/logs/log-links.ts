@@ -1,5 +1,6 @@
 // What a line of an agent's log is about: ids and names, of which the console makes links.
 import { type Static, t } from "elysia";
+import { integer } from "../../../src/kernel/http/response-types.ts";
 
 export const logLinks = t.Object(
   {
@@ -10,7 +11,7 @@ export const logLinks = t.Object(
     channel: t.Optional(t.String()),
     server: t.Optional(t.String({ description: "The name of an MCP server" })),
     skill: t.Optional(t.String()),
-    version: t.Optional(t.Integer({ description: "Of the configuration" })),
+    version: t.Optional(integer({ description: "Of the configuration" })),
   },
   { title: "LogLinks", description: "What the line is about, by id" },
 );

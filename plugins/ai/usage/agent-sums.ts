@@ -3,8 +3,8 @@
 
 import type { Row as DatabaseRow, InValue } from "@libsql/client";
 import type { Database } from "../../../src/kernel/database/database.ts";
-import { createCache } from "../../../src/kernel/util/cache.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
+import { createSumMemory, type Sum } from "./sum-memory.ts";
 import type { DayRange } from "./usage-reports.ts";
 
 /** Parts of a range: whole months, both inclusive as 202607, and the days outside of them. */
@@ -13,25 +13,14 @@ export interface RangeParts {
   readonly days: readonly DayRange[];
 }
 
-/** The columns of the ledger's sums, `own` being the part of the cost on own keys. Whole micro-USD. */
-const SUMS = ["calls", "cached", "estimated", "input", "output", "cost", "credit", "own"] as const;
-type Sum = (typeof SUMS)[number];
-
 /** The id is empty for calls of the account itself. */
 export type AgentSums = { readonly id: string } & Readonly<Record<Sum, number>>;
 
 /** A line as the database encodes it: one text is read faster than thousands of rows. */
 type Line = [id: string, ...sums: number[]];
 
-/** Past sums, and the account's own sums of the same days, by which they are known to be the present ones. */
-interface Past {
-  readonly days: string;
-  readonly agents: readonly AgentSums[];
-}
-
 /** Of all accounts together; one takes about 200 bytes. */
 const MAX_KEPT_AGENTS = 30_000;
-const MAX_KEPT_RANGES = 100;
 
 const COLUMNS = "calls, cached, estimated, input_tokens, output_tokens, cost_micro_usd, credit_micro_usd";
 const OF_DAYS = (sign: "" | "-") => `SELECT agent_id, ${COLUMNS.split(", ")
@@ -66,10 +55,7 @@ const nextMonth = (day: number) => Date.UTC(dayDate(day).getUTCFullYear(), dayDa
 const monthOf = (day: number) => dayDate(day).getUTCFullYear() * 100 + dayDate(day).getUTCMonth() + 1;
 
 export function createAgentSums({ database }: { database: Pick<Database, "readLong"> }) {
-  const kept = createCache<Past>({
-    entries: MAX_KEPT_RANGES,
-    weight: { of: ({ agents }) => agents.length, limit: MAX_KEPT_AGENTS },
-  });
+  const remembered = createSumMemory<readonly AgentSums[]>({ of: (agents) => agents.length, limit: MAX_KEPT_AGENTS });
 
   async function load(parts: readonly { sql: string; args: InValue[] }[]): Promise<AgentSums[]> {
     const sql = linesSql(parts.map((part) => part.sql).join(" UNION ALL "));
@@ -101,13 +87,10 @@ export function createAgentSums({ database }: { database: Pick<Database, "readLo
   ): Promise<readonly AgentSums[]> {
     const today = Math.floor(now / DAY);
     const past = days.filter(({ day }) => Number(day) < today);
-    const key = `${userId} ${range.from} ${range.to} ${today}`;
-    const ofPast = past.map((row) => [Number(row.day), ...SUMS.map((sum) => Number(row[sum]))]).join(" ");
-    if (kept.peek(key)?.days !== ofPast) kept.drop(key);
-    const [{ agents }, latest] = await Promise.all([
+    const [agents, latest] = await Promise.all([
       past.length === 0
-        ? { agents: [] }
-        : kept.get(key, async () => ({ days: ofPast, agents: await loadPast(userId, range, today) })),
+        ? []
+        : remembered(`${userId} ${range.from} ${range.to} ${today}`, past, () => loadPast(userId, range, today)),
       past.length === days.length ? [] : load([{ sql: OF_DAYS(""), args: [userId, today, range.to] }]),
     ]);
     return latest.length === 0 ? agents : merge(agents, latest);

@@ -1,5 +1,6 @@
 // Schemas of usage reports on the wire.
 import { type Static, t } from "elysia";
+import { integer } from "../../../src/kernel/http/response-types.ts";
 import { type Plan, UNLIMITED } from "../../auth/index.ts";
 
 const date = (description: string) => t.String({ description });
@@ -12,11 +13,11 @@ export const usageQuery = t.Object({
 });
 
 const sums = {
-  calls: t.Integer(),
-  cachedCalls: t.Integer({ description: "Of them answered from the cache, for nothing" }),
-  estimatedCalls: t.Integer({ description: "Of them without a count of the provider: tokens and cost are a guess" }),
-  inputTokens: t.Integer(),
-  outputTokens: t.Integer(),
+  calls: integer(),
+  cachedCalls: integer({ description: "Of them answered from the cache, for nothing" }),
+  estimatedCalls: integer({ description: "Of them without a count of the provider: tokens and cost are a guess" }),
+  inputTokens: integer(),
+  outputTokens: integer(),
   costUsd: usd("At the prices of the catalogue"),
   ownKeyUsd: usd("Part of the cost that went to the provider on own keys"),
   creditsUsd: usd("Part of the cost that credits paid"),
@@ -102,8 +103,8 @@ export const usageSeries = t.Object({
     t.Object({
       date: date("UTC"),
       costUsd: t.Array(t.Number(), { description: "In the order of `series`" }),
-      calls: t.Integer(),
-      tokens: t.Integer(),
+      calls: integer(),
+      tokens: integer(),
     }),
     { description: "Every day of the range, oldest first" },
   ),
@@ -118,13 +119,13 @@ export const budgetList = t.Object({
   budgets: t.Array(t.Object({ agentId: t.String(), name: t.String(), day: budget, month: budget }), {
     description: "Agents whose configuration sets a budget, newest first",
   }),
-  count: t.Integer(),
-  limit: t.Integer(),
-  offset: t.Integer(),
+  count: integer(),
+  limit: integer(),
+  offset: integer(),
   hasMore: t.Boolean(),
 });
 
-const limit = (description: string) => nullable(t.Integer({ description }));
+const limit = (description: string) => nullable(integer({ description }));
 
 export const planList = t.Object({
   plans: t.Array(
@@ -134,13 +135,13 @@ export const planList = t.Object({
       price: nullable(
         t.Object(
           {
-            minorUnits: t.Integer({ description: "Such as cents" }),
+            minorUnits: integer({ description: "Such as cents" }),
             currency: t.String({ description: "Such as usd" }),
           },
           { description: "Of a month; null: it is not for sale" },
         ),
       ),
-      trialDays: t.Integer({ description: "Before the first payment" }),
+      trialDays: integer({ description: "Before the first payment" }),
       agents: limit("How many it has room for; 0: it includes none"),
       schedules: limit("Of all agents together"),
       streams: limit("Live streams at a time"),
@@ -157,7 +158,7 @@ export const planList = t.Object({
     }),
     { description: "Those that are offered, and the caller's own, in the operator's order" },
   ),
-  count: t.Integer(),
+  count: integer(),
   creditUsd: usd("What one credit is worth, once the plan's part is used"),
 });
 

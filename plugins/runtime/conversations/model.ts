@@ -1,6 +1,7 @@
 // Defines the schemas of requests and responses about conversations and turns. The console takes its types from here, so
 // this file imports nothing of the server.
 import { t } from "elysia";
+import { integer } from "../../../src/kernel/http/response-types.ts";
 
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
 const time = (description: string) => t.String({ description: `ISO 8601. ${description}` });
@@ -35,14 +36,14 @@ export const conversationItem = t.Object(
     title: t.String({ description: "Its topic, or its first words" }),
     preview: t.String({ description: "The beginning of its latest message" }),
     previewRole: role,
-    messageCount: t.Integer(),
-    waiting: t.Integer({ description: "Messages that wait for their reply" }),
+    messageCount: integer(),
+    waiting: integer({ description: "Messages that wait for their reply" }),
     status: t.Union([t.Literal("active"), t.Literal("idle"), t.Literal("completed")]),
     createdAt: time("Its beginning"),
     lastActivityAt: time("Its latest message"),
     match: nullable(
       t.Object(
-        { seq: t.Integer(), text: t.String() },
+        { seq: integer(), text: t.String() },
         { title: "FoundMessage", description: "The newest message that a search has found" },
       ),
     ),
@@ -52,7 +53,7 @@ export const conversationItem = t.Object(
 
 export const conversationList = t.Object({
   conversations: t.Array(conversationItem),
-  count: t.Integer(),
+  count: integer(),
   nextCursor: nullable(t.String({ description: "The `cursor` of the next page; null at the end" })),
   complete: t.Boolean({
     description: "False if a search stopped at its bound of rows: the next page goes on with it",
@@ -76,9 +77,9 @@ const stepFields = {
   result: t.String({ description: "The first 4,000 characters" }),
   ok: t.Boolean(),
   startedAt: nullable(time("When it was called")),
-  ms: nullable(t.Integer({ description: "How long it took" })),
+  ms: nullable(integer({ description: "How long it took" })),
 };
-const partOf = t.Integer({ description: "Which part of the delegated work it belongs to, from 1" });
+const partOf = integer({ description: "Which part of the delegated work it belongs to, from 1" });
 const step = t.Object(
   {
     ...stepFields,
@@ -97,7 +98,7 @@ export const attachment = t.Object(
     id: t.String({ description: "Of the upload" }),
     name: t.String(),
     type: t.String(),
-    size: t.Integer(),
+    size: integer(),
     kind: t.Optional(t.Union([t.Literal("picture"), t.Literal("audio"), t.Literal("voice"), t.Literal("document")])),
     caption: t.Optional(t.String()),
   },
@@ -107,7 +108,7 @@ export const attachment = t.Object(
 export const messageItem = t.Object(
   {
     id: t.String(),
-    seq: nullable(t.Integer({ description: "Its position; null while it waits for its reply" })),
+    seq: nullable(integer({ description: "Its position; null while it waits for its reply" })),
     role: role,
     kind: t.Union([t.Literal("message"), t.Literal("command"), t.Literal("reminder")]),
     text: t.String(),
@@ -125,10 +126,10 @@ export const messageItem = t.Object(
     usage: nullable(
       t.Object({
         model: nullable(t.String()),
-        inputTokens: t.Integer(),
-        outputTokens: t.Integer(),
+        inputTokens: integer(),
+        outputTokens: integer(),
         costUsd: money,
-        ms: t.Integer({ description: "From the message to its reply" }),
+        ms: integer({ description: "From the message to its reply" }),
       }),
     ),
   },
@@ -137,8 +138,8 @@ export const messageItem = t.Object(
 
 export const conversationMessages = t.Object({
   messages: t.Array(messageItem),
-  count: t.Integer(),
-  before: nullable(t.Integer({ description: "The `before` of the next, older page; null at the beginning" })),
+  count: integer(),
+  before: nullable(integer({ description: "The `before` of the next, older page; null at the beginning" })),
 });
 
 export const messagesOfConversationQuery = t.Object({
@@ -154,9 +155,9 @@ export const turnItem = t.Object(
     status: state,
     error: turnError,
     model: nullable(t.String()),
-    steps: t.Integer({ description: "Calls of the model and of tools" }),
-    inputTokens: t.Integer(),
-    outputTokens: t.Integer(),
+    steps: integer({ description: "Calls of the model and of tools" }),
+    inputTokens: integer(),
+    outputTokens: integer(),
     costUsd: money,
     startedAt: time("The first call of the model, or the arrival of the message"),
     endedAt: nullable(time("When it was settled")),
@@ -166,7 +167,7 @@ export const turnItem = t.Object(
 
 export const turnList = t.Object({
   turns: t.Array(turnItem),
-  count: t.Integer(),
+  count: integer(),
   nextCursor: nullable(t.String({ description: "The `cursor` of the next page; null at the end" })),
 });
 
@@ -192,9 +193,9 @@ export const turnWithSteps = t.Object({
   turn: turnItem,
   steps: t.Array(
     t.Object({
-      seq: t.Integer(),
+      seq: integer(),
       parent: nullable(
-        t.Integer({ description: "The `seq` of the call within which this one was made, as `delegate` does" }),
+        integer({ description: "The `seq` of the call within which this one was made, as `delegate` does" }),
       ),
       part: nullable(partOf),
       kind: t.Union([t.Literal("model"), t.Literal("tool")]),
@@ -208,8 +209,8 @@ export const turnWithSteps = t.Object({
         description:
           "`waiting`: for the owner's approval; `cancelled`: its turn ended before it ran; `unknown`: the call was interrupted, and may have had its effect",
       }),
-      inputTokens: nullable(t.Integer()),
-      outputTokens: nullable(t.Integer()),
+      inputTokens: nullable(integer()),
+      outputTokens: nullable(integer()),
       costUsd: nullable(money),
       startedAt: nullable(time("When it began")),
       endedAt: nullable(time("When it ended")),
