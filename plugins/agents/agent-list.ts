@@ -57,8 +57,8 @@ const matching = (state: AgentListRequest["state"]) =>
   `user_id = ?1 AND (?2 IS NULL OR name GLOB ?2 OR id = ?3) AND ?4 IS NOT NULL ${state ? STATE_SQL[state] : ""}`;
 
 /** Ids are looked up by themselves: comparing each of thousands of agents with them takes longer than counting. */
-const COUNT = `SELECT count(*) AS total, total(status IN ('running', 'active')) AS up, total(status = 'stopped') AS stopped,
-    total(status = 'error') AS error,
+const COUNT = `SELECT count(*) AS total, count(*) FILTER (WHERE status IN ('running', 'active')) AS up,
+    count(*) FILTER (WHERE status = 'stopped') AS stopped, count(*) FILTER (WHERE status = 'error') AS error,
     (SELECT count(*) FROM agents WHERE user_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND status <> 'error') AS needing,
     (SELECT count(*) FROM agents WHERE user_id = ?1 AND id IN (SELECT value FROM json_each(?3))) AS owned
   FROM agents WHERE user_id = ?1`;
@@ -79,27 +79,36 @@ export const agentPageSql = (order: "newest" | "name" | "value", state: AgentLis
   return pageSql(from, where, "worth DESC NULLS LAST, id DESC");
 };
 
+function filterOf({ userId, query, needing }: Pick<AgentListRequest, "userId" | "query" | "needing">): InValue[] {
+  const text = query === undefined || query === "" ? undefined : query;
+  const pattern = text === undefined ? null : containsPattern(text);
+  return [userId, pattern, text?.toLowerCase() ?? null, JSON.stringify(needing)];
+}
+
 export function createAgentList({ database }: Pick<Kernel, "database">) {
+  async function pageOf(request: AgentListRequest): Promise<ListedAgent[]> {
+    const { state, order, limit, offset } = request;
+    const isByValue = typeof order !== "string";
+    const ranks = isByValue ? [JSON.stringify(Object.fromEntries(order))] : [];
+    // Sorting by other tables' values reads the values of all agents.
+    const read = isByValue ? database.readLong : database.read;
+    const sql = agentPageSql(isByValue ? "value" : order, state);
+    return (await read(sql, [...filterOf(request), limit, offset, ...ranks])).rows.map(toListedAgent);
+  }
+
+  async function countMatching(request: Omit<AgentListRequest, "order" | "limit" | "offset">): Promise<number> {
+    const sql = `SELECT count(*) AS total FROM agents WHERE ${matching(request.state)}`;
+    return Number((await database.read(sql, filterOf(request))).rows[0]?.total ?? 0);
+  }
+
   return {
+    pageOf,
+    countMatching,
+
     /** A page, and the number of agents that match; one query each. */
     async listPage(request: AgentListRequest): Promise<{ agents: ListedAgent[]; total: number }> {
-      const { userId, query, state, needing, order, limit, offset } = request;
-      const text = query === undefined || query === "" ? undefined : query;
-      const filter: InValue[] = [
-        userId,
-        text === undefined ? null : containsPattern(text),
-        text?.toLowerCase() ?? null,
-        JSON.stringify(needing),
-      ];
-      const isByValue = typeof order !== "string";
-      const args = [...filter, limit, offset, ...(isByValue ? [JSON.stringify(Object.fromEntries(order))] : [])];
-      // Sorting by other tables' values reads the values of all agents.
-      const read = isByValue ? database.readLong : database.read;
-      const [page, count] = await Promise.all([
-        read(agentPageSql(isByValue ? "value" : order, state), args),
-        database.read(`SELECT count(*) AS total FROM agents WHERE ${matching(state)}`, filter),
-      ]);
-      return { agents: page.rows.map(toListedAgent), total: Number(count.rows[0]?.total ?? 0) };
+      const [agents, total] = await Promise.all([pageOf(request), countMatching(request)]);
+      return { agents, total };
     },
 
     /** Counts a user's agents; the ids may be of any agents. */

@@ -19,7 +19,7 @@ export interface OverviewRequest {
 }
 
 interface Deps {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "listPage" | "countAgents" | "configuredModels" | "views">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "pageOf" | "countAgents" | "countMatching" | "configuredModels" | "views">;
   ai: Pick<ServiceOf<typeof aiPlugin>, "agentCosts">;
   approvals: Pick<ServiceOf<typeof approvalsPlugin>, "countPending">;
   channels: Pick<ServiceOf<typeof channelsPlugin>, "listOfAgents" | "failedAgents">;
@@ -43,20 +43,22 @@ export function createOverview({ agents, ai, approvals, channels, publicPage, se
       ai.agentCosts.todayUsd(userId),
     ]);
     const needing = [...new Set([...failed, ...pending.keys()])];
-    const [page, { owned: failedChannels, ...counts }] = await Promise.all([
-      agents.listPage({ userId, query, state, needing, order, limit, offset }),
+    const [listed, { owned: failedChannels, ...counts }] = await Promise.all([
+      agents.pageOf({ userId, query, state, needing, order, limit, offset }),
       agents.countAgents(userId, { needing, among: failed }),
     ]);
-    const ids = page.agents.map(({ id }) => id);
-    const custom = page.agents.flatMap(({ id, model }) => (model === "custom" ? [id] : []));
+    // Without a text, those that match have been counted.
+    const total = query ? await agents.countMatching({ userId, query, state, needing }) : counts[state ?? "total"];
+    const ids = listed.map(({ id }) => id);
+    const custom = listed.flatMap(({ id, model }) => (model === "custom" ? [id] : []));
     const [channelsByAgent, costs, lastActivities, publicIds, ownModels] = await Promise.all([
-      channels.listOfAgents(page.agents),
+      channels.listOfAgents(listed),
       ai.agentCosts.todayUsdByAgent(userId, ids),
       sessions.lastActivities.ofAgents(ids),
       publicPage.enabledAmong(ids),
       agents.configuredModels(custom),
     ]);
-    const items = page.agents.map((agent) =>
+    const items = listed.map((agent) =>
       toOverviewItem(agent, {
         ownModel: ownModels.get(agent.id),
         url: agents.views.publicUrl(agent.subdomain),
@@ -71,7 +73,7 @@ export function createOverview({ agents, ai, approvals, channels, publicPage, se
     return {
       agents: items,
       count: items.length,
-      total: page.total,
+      total,
       counts: { ...counts, failedChannels, pendingApprovals },
       costTodayUsd,
     };

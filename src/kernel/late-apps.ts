@@ -50,10 +50,17 @@ export function createLateApps(
   async function appFor({ method, url }: Request): Promise<AnyElysia> {
     const path = new URL(url).pathname;
     const supposed = await build(find(known, method, path));
-    if (supposed && find(supposed.router.http, method, path)) return supposed;
+    if (supposed && hasRoute(supposed, method, path)) return supposed;
     return (await build(find(await whole(), method, path))) ?? (await nothing());
   }
   return { all: [...built.values()], appFor };
+}
+
+/** Elysia keeps paths without parameters outside of its router, and serves them with a slash at the end, too. */
+function hasRoute({ router }: AnyElysia, method: string, path: string): boolean {
+  const ofPath = router.static[path] ?? router.static[path.replace(/\/$/, "")];
+  if (ofPath && (method in ofPath || "ALL" in ofPath || (method === "HEAD" && "GET" in ofPath))) return true;
+  return find(router.http, method, path) !== undefined;
 }
 
 /** Returns where the routes of these parts are. Builds all of them. */

@@ -22,7 +22,10 @@ const docks: LateRoutes = () =>
     .post("/api/docks", ({ body }) => body, { body: t.Object({ name: t.String() }) });
 
 const sails: LateRoutes = () =>
-  new Elysia().get("/api/boats/:id/sails", () => "two").all("/api/sails/*", ({ request }) => request.method);
+  new Elysia()
+    .get("/api/boats/:id/sails", () => "two")
+    .get("/api/jibs", () => ["big", "small"])
+    .all("/api/sails/*", ({ request }) => request.method);
 
 /** A surface with these late routes, whose parts are named `part 0`, `part 1` and so on. */
 function surface(late: readonly LateRoutes[], places?: LatePlaces) {
@@ -112,6 +115,10 @@ test("a request builds only the part that is known to serve it, whatever its met
   expect(await text("/api/boats/7/sails/")).toBe("two");
   expect((await ask("/api/boats/7/sails", { method: "HEAD" })).status).toBe(200);
   expect(await text("/api/sails/main", { method: "PUT" })).toBe("PUT");
+  for (const path of ["/api/jibs", "/api/jibs/"]) {
+    expect(await text(path)).toBe('["big","small"]');
+    expect((await ask(path, { method: "HEAD" })).status).toBe(200);
+  }
   expect(built).toEqual(["sails"]);
 });
 
