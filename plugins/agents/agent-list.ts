@@ -63,6 +63,8 @@ const COUNT = `SELECT count(*) AS total, count(*) FILTER (WHERE status IN ('runn
     (SELECT count(*) FROM agents WHERE user_id = ?1 AND id IN (SELECT value FROM json_each(?3))) AS owned
   FROM agents WHERE user_id = ?1`;
 
+const NAMES = "SELECT id, name FROM agents WHERE user_id = ?1 AND id IN (SELECT value FROM json_each(?2))";
+
 const COLUMNS = `a.id, a.name, a.model, a.status, a.status_reason AS "statusReason", a.subdomain, a.verified,
   a.started_at AS "startedAt", a.created_at AS "createdAt", a.updated_at AS "updatedAt"`;
 
@@ -109,6 +111,12 @@ export function createAgentList({ database }: Pick<Kernel, "database">) {
     async listPage(request: AgentListRequest): Promise<{ agents: ListedAgent[]; total: number }> {
       const [agents, total] = await Promise.all([pageOf(request), countMatching(request)]);
       return { agents, total };
+    },
+
+    /** The names of those of these agents that the user has. */
+    async namesOf(userId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const { rows } = await database.read(NAMES, [userId, JSON.stringify(ids)]);
+      return new Map(rows.map(({ id, name }) => [String(id), String(name)]));
     },
 
     /** Counts a user's agents; the ids may be of any agents. */

@@ -37,12 +37,12 @@ const line = (cells: readonly (string | number)[]) => `${cells.map(csvCell).join
 
 interface Deps {
   database: Pick<Database, "readLong">;
-  /** The name of one of the account's agents; undefined for one that was deleted. */
-  nameOf(agentId: string): Promise<string | undefined>;
+  /** The names of the account's agents among these; none for one that was deleted. */
+  namesOf(agentIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
 /** The rows of a range, oldest first, as a stream that reads the next page when the client has taken the last one. */
-export function streamUsageCsv(userId: string, { from, to }: DayRange, { database, nameOf }: Deps): ReadableStream {
+export function streamUsageCsv(userId: string, { from, to }: DayRange, { database, namesOf }: Deps): ReadableStream {
   const encoder = new TextEncoder();
   let last: InValue[] = [from - 1, "", "", "", 0];
   let hasBegun = false;
@@ -51,10 +51,7 @@ export function streamUsageCsv(userId: string, { from, to }: DayRange, { databas
       if (!hasBegun) controller.enqueue(encoder.encode(line(COLUMNS)));
       hasBegun = true;
       const { rows } = await database.readLong(PAGE_SQL, [userId, from, to, ...last]);
-      const names = new Map<string, string>();
-      for (const agentId of new Set(rows.map(({ agent_id }) => String(agent_id)))) {
-        names.set(agentId, agentId === "" ? "" : ((await nameOf(agentId)) ?? ""));
-      }
+      const names = await namesOf([...new Set(rows.map(({ agent_id }) => String(agent_id)))]);
       const text = rows.map((row) =>
         line([
           dateOf(Number(row.day)),

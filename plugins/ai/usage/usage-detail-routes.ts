@@ -11,7 +11,6 @@ import { periodEnd, periodStart } from "../ledger/budgets.ts";
 import { allowanceOf, budgetOf } from "../ledger/plan-allowance.ts";
 import type { budgetSettings } from "../settings.ts";
 import { createAccountReports } from "./account-report.ts";
-import { createAgentNames } from "./agent-names.ts";
 import { streamUsageCsv } from "./usage-csv.ts";
 import { budgetList, budgetsQuery, planList, seriesQuery, toPlanItem, usageQuery, usageSeries } from "./usage-model.ts";
 import { createUsageReports, dateOf, parseDayRange } from "./usage-reports.ts";
@@ -24,7 +23,7 @@ interface Deps extends Pick<Kernel, "database"> {
   plans: PlanTable;
   budgets: SettingsOf<typeof budgetSettings>["planMicroUsd"];
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "listBudgeted" | "settings">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "namesOf" | "listBudgeted" | "settings">;
 }
 
 const PAGE = 50;
@@ -34,7 +33,6 @@ const tags = ["Usage"];
 export function usageDetailRoutes({ database, addUp, plans: table, budgets, authService, agents }: Deps) {
   const reports = createUsageReports({ database });
   const seriesOf = createUsageSeries({ database, reports: createAccountReports({ database }) });
-  const { nameOf, namesOf } = createAgentNames(agents);
 
   return new Elysia({ name: "ai.usage.details" })
     .use(authService.identities.guards)
@@ -46,7 +44,7 @@ export function usageDetailRoutes({ database, addUp, plans: table, budgets, auth
         await addUp();
         const { series, days } = await seriesOf(user.id, range, by);
         const ids = series.map(({ id }) => id).filter((id) => id !== "");
-        const names = by === "agent" ? await namesOf(user.id, ids) : new Map<string, string>();
+        const names = by === "agent" ? await agents.namesOf(user.id, ids) : new Map<string, string>();
         const nameOfSeries = (id: string) => (by === "agent" ? (names.get(id) ?? null) : id.slice(id.indexOf(":") + 1));
         return {
           from: dateOf(range.from),
@@ -112,7 +110,10 @@ export function usageDetailRoutes({ database, addUp, plans: table, budgets, auth
       async ({ identity: { user }, query }) => {
         const range = parseDayRange(query, Date.now());
         await addUp();
-        const rows = streamUsageCsv(user.id, range, { database, nameOf: (id) => nameOf(user.id, id) });
+        const rows = streamUsageCsv(user.id, range, {
+          database,
+          namesOf: (ids) => agents.namesOf(user.id, ids),
+        });
         return new Response(rows, {
           headers: {
             "content-type": "text/csv; charset=utf-8",

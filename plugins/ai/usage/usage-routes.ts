@@ -10,7 +10,6 @@ import { type Period, periodEnd, periodStart } from "../ledger/budgets.ts";
 import { allowanceOf } from "../ledger/plan-allowance.ts";
 import type { budgetSettings } from "../settings.ts";
 import { createAccountReports } from "./account-report.ts";
-import { createAgentNames } from "./agent-names.ts";
 import { accountUsage, agentUsage, usageQuery } from "./usage-model.ts";
 import { createUsageReports, type DayRange, dateOf, MAX_DAYS, parseDayRange } from "./usage-reports.ts";
 
@@ -20,7 +19,7 @@ interface Deps extends Pick<Kernel, "database"> {
   plans: PlanTable;
   budgets: SettingsOf<typeof budgetSettings>["planMicroUsd"];
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "find" | "settings">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "namesOf" | "settings">;
   /** The name for people of what serves a model: the provider's, or the demo model's. */
   labelOf(provider: string, model: string): string;
 }
@@ -38,7 +37,6 @@ export function usageRoutes({ database, addUp, plans, budgets, authService, agen
     return { limitUsd, spentUsd, resetsAt: new Date(periodEnd(period, now)).toISOString() };
   }
 
-  const { namesOf } = createAgentNames(agents);
   /** A provider that this build does not have any more keeps its id. */
   const withProviderName = <Item extends { provider: string; model: string }>(item: Item) => ({
     ...item,
@@ -58,7 +56,7 @@ export function usageRoutes({ database, addUp, plans, budgets, authService, agen
           accountReports.report(user.id, range),
           reports.accountBalance(user.id, periodStart("month", now)),
         ]);
-        const names = await namesOf(
+        const names = await agents.namesOf(
           user.id,
           report.agents.flatMap(({ agentId }) => agentId ?? []),
         );
