@@ -1,6 +1,6 @@
 // Defines the schema of an agent's figures over time.
 import { t } from "elysia";
-import { integer } from "../../src/kernel/http/response-types.ts";
+import { integer } from "../../src/kernel/http/body/response-types.ts";
 
 const count = integer();
 const orNull = t.Union([integer(), t.Null()]);

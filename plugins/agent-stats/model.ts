@@ -1,6 +1,6 @@
 // Defines the API's schemas of an agent's statistics, and formats the measured values for them.
 import { type Static, t } from "elysia";
-import { integer } from "../../src/kernel/http/response-types.ts";
+import { integer } from "../../src/kernel/http/body/response-types.ts";
 import { type Agent, isUp } from "../agents/index.ts";
 import { formatBytes, formatDuration, formatPercent } from "./format.ts";
 import type { AgentStats } from "./stats-service.ts";

@@ -3,7 +3,7 @@
 import { type Static, t } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { readLimit } from "../../src/kernel/http/paging.ts";
-import { integer } from "../../src/kernel/http/response-types.ts";
+import { integer } from "../../src/kernel/http/body/response-types.ts";
 import type { Agent, AgentStore } from "./agent-store.ts";
 import { configErrors, configField, warningsField } from "./configuration/config-response.ts";
 import type { ConfigVersion } from "./configuration/config-store.ts";

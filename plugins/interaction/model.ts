@@ -1,6 +1,6 @@
 // Defines the schemas of the requests that people and programs send to their agent, and of the responses.
 import { t } from "elysia";
-import { integer } from "../../src/kernel/http/response-types.ts";
+import { integer } from "../../src/kernel/http/body/response-types.ts";
 import { uiChatFields } from "../client-chats/index.ts";
 import { sentFiles } from "../runtime/index.ts";
 

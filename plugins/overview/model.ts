@@ -1,7 +1,7 @@
 // The schemas of the overview of an account's agents, and the conversion of rows into its items.
 import { type Static, t } from "elysia";
 import { channelDefinition } from "../../channels/registry.ts";
-import { integer } from "../../src/kernel/http/response-types.ts";
+import { integer } from "../../src/kernel/http/body/response-types.ts";
 import type { ListedAgent } from "../agents/index.ts";
 import type { ChannelState } from "../channels/index.ts";
 

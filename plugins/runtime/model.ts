@@ -1,6 +1,6 @@
 // Defines the schemas of requests and responses about turns and messages.
 import { type Static, t } from "elysia";
-import { integer } from "../../src/kernel/http/response-types.ts";
+import { integer } from "../../src/kernel/http/body/response-types.ts";
 import { sentFiles } from "./reply-files/sent-files.ts";
 
 export const chatBody = t.Object({

@@ -1,6 +1,6 @@
 // What a line of an agent's log is about: ids and names, of which the console makes links.
 import { type Static, t } from "elysia";
-import { integer } from "../../../src/kernel/http/response-types.ts";
+import { integer } from "../../../src/kernel/http/body/response-types.ts";
 
 export const logLinks = t.Object(
   {

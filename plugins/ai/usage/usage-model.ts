@@ -1,6 +1,6 @@
 // Schemas of usage reports on the wire.
 import { type Static, t } from "elysia";
-import { integer } from "../../../src/kernel/http/response-types.ts";
+import { integer } from "../../../src/kernel/http/body/response-types.ts";
 import { type Plan, UNLIMITED } from "../../auth/index.ts";
 
 const date = (description: string) => t.String({ description });

@@ -1,7 +1,7 @@
 // Defines the schemas of requests and responses about conversations and turns. The console takes its types from here, so
 // this file imports nothing of the server.
 import { t } from "elysia";
-import { integer } from "../../../src/kernel/http/response-types.ts";
+import { integer } from "../../../src/kernel/http/body/response-types.ts";
 
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
 const time = (description: string) => t.String({ description: `ISO 8601. ${description}` });

@@ -68,21 +68,21 @@ const MICRO = 1_000_000;
 
 /** What a list needs of an entry: with its text, SQLite would copy those of all that it looks at. */
 const ENTRY = "id, session_id, platform, status, error, received_at, settled_at, has_steps, reply";
-const windowSql = (limit: number | "?4") =>
-  `SELECT ${ENTRY} FROM inbox WHERE agent_id = ?1 AND id < ?2 AND kind <> 'command' ORDER BY id DESC LIMIT ${limit}`;
+const WINDOW = `SELECT ${ENTRY} FROM inbox WHERE agent_id = ?1 AND id < ?2 AND kind <> 'command' ORDER BY id DESC LIMIT ${SCAN}`;
 /** A turn writes its reply right after the message, whose number the inbox keeps. */
 const COLUMNS = `i.id, i.session_id, i.platform, i.status, i.error, i.received_at, i.settled_at,
   CASE WHEN i.has_steps = 0 THEN json_array_length(m.steps) ELSE (SELECT count(*) FROM turn_steps
     WHERE agent_id = ?1 AND turn_id = i.id AND kind = 'tool') END AS tools`;
-/** SQLite reads the whole window before the page, so without a status it is the page itself. */
-const listSql = (window: string) => `SELECT ${COLUMNS} FROM (${window}) AS i LEFT JOIN messages AS m ON m.seq = i.reply AND m.inbox_id = i.id
-  WHERE i.status IN (SELECT value FROM json_each(?3)) ORDER BY i.id DESC LIMIT ?4`;
-const LIST = listSql(windowSql("?4"));
-const LIST_OF_STATUS = listSql(windowSql(SCAN));
-const WINDOW_END = `SELECT min(id) AS id, count(*) AS count FROM (${windowSql(SCAN)})`;
+const REPLY = "LEFT JOIN messages AS m ON m.seq = i.reply AND m.inbox_id = i.id";
+const LIST = `SELECT ${COLUMNS} FROM inbox AS i ${REPLY}
+  WHERE i.agent_id = ?1 AND i.id < ?2 AND i.kind <> 'command' ORDER BY i.id DESC LIMIT ?3`;
+/** SQLite reads the whole window before the page, which takes milliseconds. */
+const LIST_OF_STATUS = `SELECT ${COLUMNS} FROM (${WINDOW}) AS i ${REPLY}
+  WHERE i.status IN (SELECT value FROM json_each(?4)) ORDER BY i.id DESC LIMIT ?3`;
+const WINDOW_END = `SELECT min(id) AS id, count(*) AS count FROM (${WINDOW})`;
 const SKIPPED = `SELECT id FROM inbox WHERE agent_id = ?1 AND id < ?2 AND kind <> 'command' ORDER BY id DESC LIMIT 1 OFFSET ?3`;
 const ONE = `SELECT ${COLUMNS}, i.kind, i.has_steps, m.steps, m.content AS reply, m.created_at AS replied_at
-  FROM inbox AS i LEFT JOIN messages AS m ON m.seq = i.reply AND m.inbox_id = i.id WHERE i.agent_id = ?1 AND i.id = ?2`;
+  FROM inbox AS i ${REPLY} WHERE i.agent_id = ?1 AND i.id = ?2`;
 
 const STORED: Readonly<Record<TurnState, readonly string[]>> = {
   running: ["pending"],
@@ -91,7 +91,6 @@ const STORED: Readonly<Record<TurnState, readonly string[]>> = {
   failed: ["failed", "parked"],
   cancelled: ["cancelled"],
 };
-const ALL = Object.values(STORED).flat();
 
 export function createTurnList({ database, ai, steps, uploads }: Deps) {
   /** The id of the entry after which the page begins. */
@@ -110,9 +109,10 @@ export function createTurnList({ database, ai, steps, uploads }: Deps) {
   async function page(agent: Agent, { limit, offset, cursor = NEWEST, status }: PageQuery): Promise<TurnPage> {
     const before = await skip(agent.id, offset, cursor);
     if (before === undefined) return { turns: [], nextCursor: null };
-    const stored = JSON.stringify(status ? STORED[status] : ALL);
     const [{ rows }, running] = await Promise.all([
-      database.read(status ? LIST_OF_STATUS : LIST, [agent.id, before, stored, limit]),
+      status
+        ? database.read(LIST_OF_STATUS, [agent.id, before, limit, JSON.stringify(STORED[status])])
+        : database.read(LIST, [agent.id, before, limit]),
       findRunning(database, agent),
     ]);
     const calls = await ai.callsOfTurns(rows.map(({ id }) => String(id)));
