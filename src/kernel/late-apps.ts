@@ -32,6 +32,7 @@ export function createLateApps(
   places: LatePlaces,
 ): LateApps {
   const built = new Map(parts.map(({ name, make }) => [name, once(async () => appOf(name).use(await make()))]));
+  const compiledFor = createCompiler();
   const nothing = once(async () => appOf("nothing"));
   const known = new Memoirist<string>();
   known.root = places;
@@ -50,17 +51,44 @@ export function createLateApps(
   async function appFor({ method, url }: Request): Promise<AnyElysia> {
     const path = new URL(url).pathname;
     const supposed = await build(find(known, method, path));
-    if (supposed && hasRoute(supposed, method, path)) return supposed;
-    return (await build(find(await whole(), method, path))) ?? (await nothing());
+    if (supposed && routeOf(supposed, method, path)) return compiledFor(supposed, method, path);
+    const found = await build(find(await whole(), method, path));
+    return found ? compiledFor(found, method, path) : nothing();
   }
   return { all: [...built.values()], appFor };
 }
 
+interface Route {
+  compile(): unknown;
+}
+
 /** Elysia keeps paths without parameters outside of its router, and serves them with a slash at the end, too. */
-function hasRoute({ router }: AnyElysia, method: string, path: string): boolean {
-  const ofPath = router.static[path] ?? router.static[path.replace(/\/$/, "")];
-  if (ofPath && (method in ofPath || "ALL" in ofPath || (method === "HEAD" && "GET" in ofPath))) return true;
-  return find(router.http, method, path) !== undefined;
+function routeOf({ router }: AnyElysia, method: string, path: string): Route | undefined {
+  const methods: Readonly<Record<string, number>> | undefined =
+    router.static[path] ?? router.static[path.replace(/\/$/, "")];
+  const index = methods?.[method] ?? methods?.ALL ?? (method === "HEAD" ? methods?.GET : undefined);
+  return index === undefined ? find<Route>(router.http, method, path) : router.history[index];
+}
+
+/**
+ * Makes a function that compiles what serves a request, which Elysia would do in one go with the first one: the app's entrance and the
+ * route take milliseconds each, and other requests run between them.
+ */
+function createCompiler() {
+  const compiled = new WeakSet<AnyElysia | Route>();
+  async function compileOnce(part: AnyElysia | Route): Promise<void> {
+    if (compiled.has(part)) return;
+    compiled.add(part);
+    await yieldToEventLoop();
+    part.compile();
+    await yieldToEventLoop();
+  }
+  return async (app: AnyElysia, method: string, path: string): Promise<AnyElysia> => {
+    await compileOnce(app);
+    const route = routeOf(app, method, path);
+    if (route) await compileOnce(route);
+    return app;
+  };
 }
 
 /** Returns where the routes of these parts are. Builds all of them. */
