@@ -58,8 +58,10 @@ export function createLateApps(
   return { all: [...built.values()], appFor };
 }
 
+/** What compiles a route, and what it is known by. */
 interface Route {
-  compile(): unknown;
+  key: object;
+  compile(): void;
 }
 
 /** Elysia keeps paths without parameters outside of its router, and serves them with a slash at the end, too. */
@@ -67,7 +69,10 @@ function routeOf({ router }: AnyElysia, method: string, path: string): Route | u
   const methods: Readonly<Record<string, number>> | undefined =
     router.static[path] ?? router.static[path.replace(/\/$/, "")];
   const index = methods?.[method] ?? methods?.ALL ?? (method === "HEAD" ? methods?.GET : undefined);
-  return index === undefined ? find<Route>(router.http, method, path) : router.history[index];
+  const fixed = index === undefined ? undefined : router.history[index];
+  if (fixed) return { key: fixed, compile: () => void fixed.compile() };
+  const found = find(router.http, method, path);
+  return found && { key: found, compile: () => void found.compile() };
 }
 
 /**
@@ -75,18 +80,18 @@ function routeOf({ router }: AnyElysia, method: string, path: string): Route | u
  * route take milliseconds each, and other requests run between them.
  */
 function createCompiler() {
-  const compiled = new WeakSet<AnyElysia | Route>();
-  async function compileOnce(part: AnyElysia | Route): Promise<void> {
-    if (compiled.has(part)) return;
-    compiled.add(part);
+  const compiled = new WeakSet<object>();
+  async function compileOnce(key: object, compile: () => void): Promise<void> {
+    if (compiled.has(key)) return;
+    compiled.add(key);
     await yieldToEventLoop();
-    part.compile();
+    compile();
     await yieldToEventLoop();
   }
   return async (app: AnyElysia, method: string, path: string): Promise<AnyElysia> => {
-    await compileOnce(app);
+    await compileOnce(app, () => void app.compile());
     const route = routeOf(app, method, path);
-    if (route) await compileOnce(route);
+    if (route) await compileOnce(route.key, route.compile);
     return app;
   };
 }
