@@ -2,8 +2,8 @@
 // default.
 import { type Static, t } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
-import { readLimit } from "../../src/kernel/http/paging.ts";
 import { integer } from "../../src/kernel/http/body/response-types.ts";
+import { readLimit } from "../../src/kernel/http/paging.ts";
 import type { Agent, AgentStore } from "./agent-store.ts";
 import { configErrors, configField, warningsField } from "./configuration/config-response.ts";
 import type { ConfigVersion } from "./configuration/config-store.ts";

@@ -19,7 +19,10 @@ export interface OverviewRequest {
 }
 
 interface Deps {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "pageOf" | "countAgents" | "countMatching" | "configuredModels" | "views">;
+  agents: Pick<
+    ServiceOf<typeof agentsPlugin>,
+    "pageOf" | "countAgents" | "countMatching" | "configuredModels" | "views"
+  >;
   ai: Pick<ServiceOf<typeof aiPlugin>, "agentCosts">;
   approvals: Pick<ServiceOf<typeof approvalsPlugin>, "countPending">;
   channels: Pick<ServiceOf<typeof channelsPlugin>, "listOfAgents" | "failedAgents">;
