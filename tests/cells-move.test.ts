@@ -139,6 +139,31 @@ test("sockets, large bodies, webhooks and admins find an account that has left a
   await client.delete(`/api/agents/${agentId}`);
 }, 120_000);
 
+test("an agent made without an account is claimed by one of the other cell, once, with its bot", async () => {
+  const token = `100001:${"cells-move-token-of-another".padEnd(35, "x")}`;
+  await telegram.addBots([{ token }]);
+  const { body: made } = await createClient(berth).post<{ agentId: string; metadata: { claimUrl: string } }>(
+    "/api/provision",
+    { channelAToken: token, channelAUserId: CHAT },
+  );
+  const link = { token: new URL(made.metadata.claimUrl).searchParams.get("token") };
+  const { client: claimer } = await accountIn(1 - cellOfId(made.agentId));
+  const { client: late } = await accountIn(cellOfId(made.agentId));
+  for (const client of [claimer, late]) await client.grant("pro");
+  const [claimed, second] = await Promise.all(
+    [claimer, claimer].map((client) => client.post("/api/provision/claim", link)),
+  );
+  expect([claimed?.status, second?.status].toSorted()).toEqual([200, 404]);
+  expect(await late.post("/api/provision/claim", link)).toMatchObject({ body: { code: "CLAIM_NOT_FOUND" } });
+  expect((await claimer.get(`/api/agents/${made.agentId}`)).status).toBe(200);
+  expect((await late.get(`/api/agents/${made.agentId}`)).status).toBe(404);
+  await telegram.userSays(token, CHAT, "are you mine?");
+  await eventually(async () => (await telegram.sent(token, CHAT)).some(({ text }) => text.includes("are you mine?")), {
+    timeoutMs: 20_000,
+  });
+  await claimer.delete(`/api/agents/${made.agentId}`);
+}, 60_000);
+
 test("a bot answers each message once and in order while its account moves, and the account is whole after each kill -9", async () => {
   const { client, id } = await accountIn(0);
   const { email } = client.account;

@@ -8,13 +8,13 @@ import { auth } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
 import { streams } from "../streams/index.ts";
 import { claimPageRoute } from "./claim-page-route.ts";
-import { createClaims } from "./claims.ts";
-import { createProvisioning } from "./provisioning.ts";
+import { CLAIM_QUESTION, createClaims } from "./claims.ts";
+import { createProvisioning, type Provisioning } from "./provisioning.ts";
 
 export const provisioning = plugin("provisioning", (host) => {
   const { kernel } = host;
   const { identities, placeholderAccounts, users } = host.use(auth);
-  const service = createProvisioning({
+  const deps = {
     ...kernel,
     agents: host.use(agents),
     channels: host.use(channels),
@@ -23,7 +23,14 @@ export const provisioning = plugin("provisioning", (host) => {
     placeholderAccounts,
     users,
     claims: createClaims(kernel),
-  });
+  };
+  const service: Provisioning = {
+    ...createProvisioning(deps),
+    claim: async (...args) => (await import("./claim.ts")).claimAgent(deps, ...args),
+  };
+  kernel.cells?.answer(CLAIM_QUESTION, async (token) =>
+    JSON.stringify(await (await import("./claim.ts")).placeOfClaim(deps, token)),
+  );
   kernel.jobs.every("provisioning.expire", HOUR, () => service.removeExpired());
 
   return {

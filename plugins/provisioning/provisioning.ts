@@ -1,7 +1,5 @@
 // Makes an agent with its channels in one write. Without a session, a placeholder account owns it until it is claimed.
-import { cellOfToken } from "../../src/kernel/cells/marks.ts";
-import { GuardFailed } from "../../src/kernel/database/database.ts";
-import { AppError, notFound } from "../../src/kernel/errors.ts";
+import { AppError } from "../../src/kernel/errors.ts";
 import type { KeepStatements } from "../../src/kernel/http/idempotency.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
@@ -34,8 +32,8 @@ export interface Provisioning {
     signal: AbortSignal,
   ): Promise<ProvisionResponse>;
   /**
-   * Transfers the agent of this token to an account, once. 404 `CLAIM_NOT_FOUND`, and by the rules of provisioning 402 and
-   * 429, after which the token stays valid.
+   * Transfers the agent of this token to an account, once, in whatever cells they are. 404 `CLAIM_NOT_FOUND`; by the rules of
+   * provisioning 402 and 429, and 503 while one of the accounts moves, after which the token stays valid.
    */
   claim(caller: ProvisionCaller, token: string, responseStatements: KeepStatements): Promise<ClaimResponse>;
   /** Removes agents that were not claimed in time, with their bots. */
@@ -44,7 +42,7 @@ export interface Provisioning {
 
 const EXPIRY_BATCH_SIZE = 50;
 
-interface Deps extends Pick<Kernel, "config" | "database" | "log" | "cells"> {
+export interface ProvisioningDeps extends Pick<Kernel, "config" | "database" | "log" | "cells"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "provision" | "transfer" | "find" | "remove" | "credentials" | "views">;
   channels: Pick<
     ServiceOf<typeof channelsPlugin>,
@@ -63,8 +61,8 @@ interface Deps extends Pick<Kernel, "config" | "database" | "log" | "cells"> {
   claims: Claims;
 }
 
-export function createProvisioning(deps: Deps): Provisioning {
-  const { config, database, log, cells, agents, channels, streams, ai, placeholderAccounts, users, claims } = deps;
+export function createProvisioning(deps: ProvisioningDeps): Omit<Provisioning, "claim"> {
+  const { config, database, log, agents, channels, streams, ai, placeholderAccounts, claims } = deps;
 
   async function make(
     caller: ProvisionCaller,
@@ -141,43 +139,6 @@ export function createProvisioning(deps: Deps): Provisioning {
     return error;
   }
 
-  async function claim(
-    caller: ProvisionCaller,
-    token: string,
-    responseStatements: KeepStatements,
-  ): Promise<ClaimResponse> {
-    const { userId, isAdmin } = caller;
-    if (cells && cellOfToken(token) !== cells.here) throw claimElsewhere();
-    const found = await claims.find(token);
-    const [agent, holder] = found ? await Promise.all([agents.find(found.agentId), users.byId(found.holderId)]) : [];
-    // An agent whose placeholder account an admin has disabled can't be claimed.
-    if (!found || !agent || holder?.disabledAt !== null) throw claimNotFound();
-    const { id, name, subdomain } = agent;
-    const answer: ClaimResponse = { success: true, agentId: id, id, name, url: agents.views.publicUrl(subdomain) };
-    try {
-      await agents.transfer({
-        agentId: id,
-        from: found.holderId,
-        to: { userId, isAdmin },
-        statementsBefore: [
-          ...credentialStillValidStatements(caller),
-          ...claims.useStatements(token),
-          ...(await channels.roomStatements(userId, { agentId: id })),
-        ],
-        statementsAfter: [
-          placeholderAccounts.deleteStatement(found.holderId),
-          ...responseStatements({ status: 200, body: JSON.stringify(answer) }),
-        ],
-      });
-    } catch (error) {
-      const limited = await channels.toLimitError(error, userId);
-      if (limited !== error) throw limited;
-      // Another account has claimed it meanwhile.
-      throw error instanceof GuardFailed && error.guard === "claim" ? claimNotFound() : toUnauthorized(error);
-    }
-    return answer;
-  }
-
   async function removeExpired(): Promise<void> {
     for (;;) {
       const expired = await claims.listExpired(EXPIRY_BATCH_SIZE);
@@ -191,7 +152,7 @@ export function createProvisioning(deps: Deps): Provisioning {
     }
   }
 
-  return { make, claim, removeExpired };
+  return { make, removeExpired };
 }
 
 /** The agent is named after its first bot, without characters that names may not have. */
@@ -200,13 +161,3 @@ function agentNameOf(verified: readonly VerifiedToken[]): string {
   const name = given.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, "").trim();
   return [...name].slice(0, 64).join("").trim() || "Agent";
 }
-
-const claimNotFound = () =>
-  notFound("This link was used already, has expired or is invalid. Provision the agent again.", "CLAIM_NOT_FOUND");
-
-const claimElsewhere = () =>
-  new AppError(
-    409,
-    "CLAIM_ELSEWHERE",
-    "This agent and your account are in different parts of this service, and agents can't move between them yet. Provision the agent again while you are signed in.",
-  );

@@ -4703,8 +4703,6 @@ export const translation = {
     CELL_AWAY: "Ein Teil dieses Dienstes startet gerade. Versuche es in ein paar Sekunden noch einmal.",
     SET_IN_FIRST_CELL:
       "Schlüssel und Standardmodelle liegen in Zelle 0, für alle Zellen. Ändere sie als Admin mit einem Konto dort, oder setze sie in der Umgebung.",
-    CLAIM_ELSEWHERE:
-      "Dieser Agent und dein Konto liegen in verschiedenen Teilen dieses Dienstes, und Agenten können noch nicht umziehen. Lege ihn noch einmal an, während du angemeldet bist.",
     BACKUP_BY_COMMAND:
       "Eine Sicherung von hier hätte nur einen Teil der Konten. Führe auf dem Rechner berth backup aus; das nimmt alle Zellen mit.",
     CELL_NOT_FOUND: "Diese Zelle gibt es nicht.",
@@ -5228,8 +5226,6 @@ export const translation = {
       BAD_CREDENTIALS: "E-Mail-Adresse oder Passwort stimmt nicht.",
       BOT_DETECTED: "Diese Anfrage sieht nach einem Programm aus. Öffne die Seite in einem Browser.",
       CODE_NOT_FOUND: "Mit diesem Code wartet kein Programm. Codes gelten einmal, für zehn Minuten.",
-      CLAIM_ELSEWHERE:
-        "Dieser Agent und dein Konto liegen in verschiedenen Teilen dieses Dienstes. Lege ihn noch einmal an, während du angemeldet bist.",
       CLAIM_NOT_FOUND: "Dieser Link gilt nicht, nicht mehr, oder wurde schon benutzt.",
       FOREIGN_ORIGIN: "Diese Anfrage kommt von einer anderen Seite. Öffne Berth unter seiner eigenen Adresse.",
       INTERNAL: "Bei uns ist etwas schiefgegangen. Versuch es später noch einmal.",

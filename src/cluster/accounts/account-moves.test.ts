@@ -1,73 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { type Database, openDatabase } from "../../kernel/database/database.ts";
-import { createLog } from "../../kernel/telemetry/log.ts";
-import { type AccountMoves, createAccountMoves } from "./account-moves.ts";
-import { type AccountSide, createAccountSide } from "./account-side.ts";
-import { createGate } from "./gate.ts";
-import { writeParcel } from "./parcel-writer.ts";
+import {
+  insertStatement as add,
+  openSimulatedCells,
+  type SimulatedCells,
+} from "../../../tests/support/simulated-cells.ts";
 
-// Two cells in this process, with databases of their own. `power` is what a kill -9 takes: from a certain write on, none is done until
-// the power is back.
 const ACCOUNT = "01890000-0000-7000-8000-000000000001";
 const AGENT = "01890000-0000-7000-8000-00000000000a";
 const EMAIL = "ann@example.com";
-const log = createLog({ level: "error", format: "json" });
-const root = mkdtempSync(join(tmpdir(), "berth-moves-"));
-const power = { writesLeft: Number.POSITIVE_INFINITY, used: 0 };
-let cells: { database: Database; side: AccountSide }[] = [];
-
-async function openCell(here: number) {
-  const dataDir = join(root, String(here));
-  mkdirSync(dataDir);
-  const file = join(dataDir, "berth.db");
-  const opened = await openDatabase({ url: `file:${file}`, dataDir, log });
-  const powered =
-    (write: Database["write"]): Database["write"] =>
-    async (statements) => {
-      if (power.used >= power.writesLeft) throw new Error("killed");
-      power.used++;
-      return write(statements);
-    };
-  const database = { ...opened, write: powered(opened.write), writeLong: powered(opened.writeLong) };
-  const gate = createGate({ database, agentsDomain: "agents.example", here });
-  const side = createAccountSide({
-    ...{ here, database, dataDir, gate, hooks: [], call, log },
-    pack: async (account, path) => writeParcel({ file, dataDir, account }, path),
-    files: {
-      bringAgents: async () => undefined,
-      bring: async () => false,
-      keep: async () => undefined,
-      forget: async () => undefined,
-    },
-  });
-  return { database, side };
-}
-
-async function call<Result>(to: number, _: string, args: unknown): Promise<Result> {
-  const { step, args: given } = args as { step: keyof AccountSide; args: never };
-  return (await cells[to]?.side[step](given)) as Result;
-}
-
-const driver = (): AccountMoves => {
-  const [first] = cells;
-  if (!first) throw new Error("There is no cell.");
-  return createAccountMoves({
-    database: first.database,
-    count: () => 2,
-    call,
-    log: { info: () => undefined, warn: () => undefined },
-    finishMs: 0,
-  });
-};
-
-const rowsIn = async (cell: number, sql: string, ...args: string[]) =>
-  ((await cells[cell]?.database.read(sql, args))?.rows ?? []).map((row) => ({ ...row }));
-const countIn = async (cell: number, table: string) =>
-  Number((await rowsIn(cell, `SELECT count(*) AS n FROM ${table}`))[0]?.n);
+let cells: SimulatedCells;
+const driver = () => cells.driver();
+const rowsIn: SimulatedCells["rowsIn"] = (...args) => cells.rowsIn(...args);
+const countIn: SimulatedCells["countIn"] = (...args) => cells.countIn(...args);
 
 /** The only cell with the account, all of it, as it was before it moved for the first time. */
 async function cellOfAccount(): Promise<number> {
@@ -93,7 +38,7 @@ async function cellOfAccount(): Promise<number> {
   const names = await rowsIn(0, "SELECT cell FROM places WHERE kind = 'email' AND name = ?", EMAIL);
   if (names.length > 0 || at === 1) expect(names).toMatchObject([{ cell: at }]);
   for (const cell of [0, 1]) {
-    const found = await cells[cell]?.side.whereabouts({ keys: [AGENT] });
+    const found = await cells.at(cell).side.whereabouts({ keys: [AGENT] });
     expect(found).toEqual(cell === at ? null : await leftFor(cell, at));
   }
   return at;
@@ -105,13 +50,9 @@ async function leftFor(cell: number, at: number): Promise<{ cell: number } | nul
 }
 
 beforeAll(async () => {
-  cells = [await openCell(0), await openCell(1)];
-  const add = (table: string, row: Record<string, string | number>) => ({
-    sql: `INSERT INTO ${table} (${Object.keys(row).join(", ")}) VALUES (${Object.keys(row).map(() => "?")})`,
-    args: Object.values(row),
-  });
+  cells = await openSimulatedCells(2);
   const times = { created_at: 1, updated_at: 1 };
-  await cells[0]?.database.write([
+  await cells.at(0).database.write([
     add("users", { id: ACCOUNT, email: EMAIL, name: "n", referral_code: "abcdefgh", credits: 5, ...times }),
     add("agents", {
       ...{ id: AGENT, user_id: ACCOUNT, name: "a", model: "model_a", subdomain: "a-bcdefg", ...times },
@@ -148,8 +89,7 @@ beforeAll(async () => {
 }, 30_000);
 
 afterAll(async () => {
-  for (const { database } of cells) await database.close();
-  rmSync(root, { recursive: true });
+  await cells.close();
 });
 
 describe("an account", () => {
@@ -171,9 +111,9 @@ describe("an account", () => {
   test("whose rows the other cell can't take stays where it is", async () => {
     const rival =
       "INSERT INTO users (id, email, name, referral_code, credits, created_at, updated_at) VALUES ('r', ?, 'r', 'r', 0, 1, 1)";
-    await cells[1]?.database.write([{ sql: rival, args: [EMAIL] }]);
+    await cells.at(1).database.write([{ sql: rival, args: [EMAIL] }]);
     await expect(driver().move(ACCOUNT, 1)).rejects.toThrow("users.email");
-    await cells[1]?.database.write([{ sql: "DELETE FROM users WHERE id = 'r'", args: [] }]);
+    await cells.at(1).database.write([{ sql: "DELETE FROM users WHERE id = 'r'", args: [] }]);
     expect(await cellOfAccount()).toBe(0);
   });
 
@@ -181,13 +121,13 @@ describe("an account", () => {
     const ends = { stayed: 0, moved: 0 };
     for (let writes = 0; ; writes++) {
       const before = await cellOfAccount();
-      power.used = 0;
-      power.writesLeft = writes;
+      cells.power.used = 0;
+      cells.power.writesLeft = writes;
       const outcome = await driver()
         .move(ACCOUNT, 1 - before)
         .catch(() => undefined);
       // The power is back, and the process of cell 0 starts.
-      power.writesLeft = Number.POSITIVE_INFINITY;
+      cells.power.writesLeft = Number.POSITIVE_INFINITY;
       const end = driver().begin();
       await eventually(async () => (await rowsIn(0, "SELECT * FROM account_moves")).length === 0, {
         timeoutMs: 10_000,

@@ -85,7 +85,8 @@ export function createAccountMoves({ database, count, call, log, now = Date.now,
   async function finish({ account, from, to }: Move): Promise<void> {
     await ask(from, "remove", { account, to });
     await ask(to, "settle", { account });
-    for (let cell = 0; cell < count(); cell++) if (cell !== to) await ask(cell, "relocate", { account, to });
+    const keys = await ask(to, "keysOf", { account });
+    for (let cell = 0; cell < count(); cell++) if (cell !== to) await ask(cell, "relocate", { account, to, keys });
     await end(account);
   }
 

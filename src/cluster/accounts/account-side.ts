@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { createArrival } from "./arrival.ts";
 import { createDeparture } from "./departure.ts";
+import { readKeys } from "./held-rows.ts";
 import type { AccountSideDeps } from "./moving-accounts.ts";
 
 export type AccountSide = ReturnType<typeof createAccountSide>;
@@ -24,10 +25,26 @@ export function createAccountSide(deps: AccountSideDeps) {
       return row ? String(row.id) : null;
     },
 
-    /** In the cells that the account has left before. */
-    async relocate({ account, to }: { account: string; to: number }): Promise<void> {
-      const sql = "UPDATE moving_accounts SET cell = ? WHERE account_id = ? AND state = 'left'";
-      await database.write([{ sql, args: [to, account] }]);
+    /** In the cell that has the account now: what was given out for it, by any cell. */
+    keysOf: ({ account }: { account: string }) => readKeys(database, account),
+
+    /**
+     * In the cells that the account has left before, and in those that an agent has left whose account was another then: before it was
+     * claimed.
+     */
+    async relocate({ account, to, keys }: { account: string; to: number; keys: readonly string[] }): Promise<void> {
+      const args = [account, to, JSON.stringify(keys)];
+      await database.write([
+        { sql: RELOCATE, args },
+        { sql: TAKE_KEYS, args },
+      ]);
+      await gate.refresh();
     },
   };
 }
+
+const RELOCATE = `INSERT INTO moving_accounts (account_id, state, cell)
+  SELECT ?1, 'left', ?2 WHERE EXISTS (SELECT 1 FROM moved_keys WHERE key IN (SELECT value FROM json_each(?3)))
+  ON CONFLICT (account_id) DO UPDATE SET cell = excluded.cell WHERE state = 'left'`;
+const TAKE_KEYS = `UPDATE moved_keys SET account_id = ?1 WHERE key IN (SELECT value FROM json_each(?3))
+  AND EXISTS (SELECT 1 FROM moving_accounts WHERE account_id = ?1 AND state = 'left' AND cell = ?2)`;

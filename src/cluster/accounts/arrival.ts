@@ -55,7 +55,11 @@ export function createArrival(deps: Omit<AccountSideDeps, "pack" | "here">) {
       await tryOut(incoming(account), size, database);
       await files.keep([parcelPath(account)]);
       const known = await readState(database, account);
-      const wasHere = known?.state === "left" || known?.details.wasHere === true;
+      // Also if only an agent of it was here, with the account that had it then.
+      const wasHere =
+        known?.state === "arriving"
+          ? known.details.wasHere === true
+          : known?.state === "left" || (await gate.find(keys)) !== undefined;
       await database.write([
         setStatement(account, "arriving", from, { ...kept, wasHere }),
         addKeysStatement(account, keys),

@@ -24,7 +24,7 @@ function callOnce(failure: Error, name: string): { asked: string[]; result: Prom
 }
 
 describe("a call of a cell that ends in the middle", () => {
-  test.each(["find", "reserve", "confirm", "knows", "leastLoaded", "load"])(
+  test.each(["find", "reserve", "confirm", "knows", "leastLoaded", "load", "moveAccount"])(
     "%s is made again: twice is as once",
     async (name) => {
       const { asked, result } = callOnce(brokenRelay(), name);

@@ -12,12 +12,15 @@ export interface CellNamesDeps {
   directory: Pick<Directory, "find" | "reserve" | "confirm">;
   leastLoaded(): Promise<number>;
   ask(cell: number, question: string, text: string): Promise<string>;
+  /** Moves an account here. */
+  bring(account: string): Promise<unknown>;
   log: Pick<Log, "warn">;
 }
 
 /** What a cell knows of accounts that move, once it is open. */
 export interface AccountsOnTheMove {
   movedTo: Cells["movedTo"];
+  isMoving: Cells["isMoving"];
   /** Whether a name is one of an account that is arriving: its rows are not here yet. */
   isArriving(name: Name): Promise<boolean>;
 }
@@ -35,7 +38,7 @@ export interface CellNames extends Cells {
   answerTo(question: string, text: string): Promise<string>;
 }
 
-export function createCellNames({ here, count, directory, leastLoaded, ask, log }: CellNamesDeps): CellNames {
+export function createCellNames({ here, count, directory, leastLoaded, ask, bring, log }: CellNamesDeps): CellNames {
   const kinds = new Map<string, (name: string) => Promise<boolean>>();
   const accountHooks: AccountHooks[] = [];
   let moving: AccountsOnTheMove | undefined;
@@ -70,6 +73,8 @@ export function createCellNames({ here, count, directory, leastLoaded, ask, log 
     },
     onAccountMoves: (hooks) => void accountHooks.push(hooks),
     movedTo: async (keys) => moving?.movedTo(keys),
+    isMoving: async (keys) => (await moving?.isMoving(keys)) ?? false,
+    bring: async (account) => void (await bring(account)),
     registerNames: (kind, isUsed) => void kinds.set(kind, isUsed),
     // Asked in this order: a write that ends in between has its row by then.
     knows: async (name) => inUse.has(keyOf(name)) || (await uses(name)) || ((await moving?.isArriving(name)) ?? false),

@@ -25,6 +25,7 @@ function open(cell: number): CellNames {
     directory,
     leastLoaded: async () => 0,
     ask: async () => "",
+    bring: async () => undefined,
     log: silent,
   });
   names.registerNames("email", async (name) => used(cell).has(name));

@@ -35,6 +35,10 @@ export interface Cells {
    * from another one. Undefined if it has not, or is moving at this moment.
    */
   movedTo(keys: readonly string[]): Promise<number | undefined>;
+  /** Whether what was given out as one of these is of an account that is on its way from or to this cell at this moment. */
+  isMoving(keys: readonly string[]): Promise<boolean>;
+  /** Moves an account here from the cell that has it. Throws 409 `ACCOUNT_MOVING` if it moves already, and 404 `USER_NOT_FOUND`. */
+  bring(account: string): Promise<void>;
   /** Whether this cell uses a name, or is about to. */
   knows(name: Name): Promise<boolean>;
   /** The cell with the least to do, for a new account. */

@@ -1,10 +1,9 @@
 // Makes the marks of a cell.
-import { LABEL_ALPHABET, type Marks, TOKEN_DIGITS, UNMARKED } from "./marks.ts";
+import { LABEL_ALPHABET, type Marks, markToken, UNMARKED } from "./marks.ts";
 
 export function createMarks(cell: number): Marks {
   if (cell === 0) return UNMARKED;
   const inId = `8${cell.toString(16).padStart(3, "0")}`;
-  const inToken = `~${TOKEN_DIGITS[cell >> 6]}${TOKEN_DIGITS[cell & 63]}`;
   const inLabel = labelOf(cell);
   return {
     cell,
@@ -13,7 +12,7 @@ export function createMarks(cell: number): Marks {
       const id = Bun.randomUUIDv7();
       return `${id.slice(0, 14)}${inId}-8${id.slice(15, 18)}${id.slice(23)}`;
     },
-    token: (token) => token + inToken,
+    token: (token) => markToken(token, cell),
     label: (name) => name + inLabel,
   };
 }

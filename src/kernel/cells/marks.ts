@@ -50,6 +50,10 @@ export function cellOfToken(token: string): number {
   return TOKEN_DIGITS.indexOf(high) * 64 + TOKEN_DIGITS.indexOf(low);
 }
 
+/** The token with the mark of a cell; cell 0 has none. */
+export const markToken = (token: string, cell: number) =>
+  cell === 0 ? token : `${token}~${TOKEN_DIGITS[cell >> 6]}${TOKEN_DIGITS[cell & 63]}`;
+
 /** The token as it was before it was marked. */
 export const withoutMark = (token: string) => token.replace(MARKED_TOKEN, "");
 

@@ -22,10 +22,11 @@ export interface CellState {
 
 interface Deps {
   count(): number;
-  firstCell: Pick<FirstCell, "readLoads" | "loads" | "moves">;
+  firstCell: Pick<FirstCell, "readLoads" | "loads">;
   /** Asks a cell about accounts that have left it. */
   whereabouts: Whereabouts;
   idOf(cell: number, email: string): Promise<string | null>;
+  moveAccount(account: string, to: number): Promise<MovedAccount>;
   /** Of the process of a cell on this machine. */
   pidOf(cell: number): number | undefined;
   directory: Pick<RemoteDirectory, "find" | "leastLoaded">;
@@ -38,7 +39,16 @@ interface Page {
   total: number;
 }
 
-export function createCellCommands({ count, firstCell, pidOf, directory, whereabouts, idOf, runIn }: Deps): RunCommand {
+export function createCellCommands({
+  count,
+  firstCell,
+  pidOf,
+  directory,
+  whereabouts,
+  idOf,
+  moveAccount,
+  runIn,
+}: Deps): RunCommand {
   const all = () => Array.from({ length: count() }, (_, cell) => cell);
 
   async function states(): Promise<CellState[]> {
@@ -75,12 +85,12 @@ export function createCellCommands({ count, firstCell, pidOf, directory, whereab
   /** Moves an account, given by its id or address. */
   async function move({ account = "", cell = "" }: Readonly<Record<string, string>>): Promise<MovedAccount> {
     const to = /^\d+$/.test(cell) ? Number(cell) : -1;
-    if (!account.includes("@")) return firstCell.moves.move(account, to);
+    if (!account.includes("@")) return moveAccount(account, to);
     const email = normalizeEmail(account);
     const from = email === undefined ? undefined : await directory.find(emailName(email));
     const id = from === undefined || email === undefined ? null : await idOf(from, email);
     if (id === null) throw notFound("There is no account with this email.", "USER_NOT_FOUND");
-    return firstCell.moves.move(id, to);
+    return moveAccount(id, to);
   }
 
   async function cellOf(name: string, args: Readonly<Record<string, string>>): Promise<number> {
@@ -130,8 +140,8 @@ export function createCellCommands({ count, firstCell, pidOf, directory, whereab
 /** The cell of what another cell has given out, if its account has moved. */
 export type Whereabouts = (cell: number, keys: readonly string[]) => Promise<number | undefined>;
 
-/** How a cell is asked about accounts. */
-export const accountQuestions = (call: CellCalls["call"]): Pick<Deps, "whereabouts" | "idOf"> => ({
+/** How cells are asked about accounts, and cell 0 to move one. */
+export const accountQuestions = (call: CellCalls["call"]): Pick<Deps, "whereabouts" | "idOf" | "moveAccount"> => ({
   async whereabouts(cell, keys) {
     const found = await call<{ cell: number } | "moving" | null>(cell, "account", {
       step: "whereabouts",
@@ -140,4 +150,5 @@ export const accountQuestions = (call: CellCalls["call"]): Pick<Deps, "whereabou
     return found === null || found === "moving" ? undefined : found.cell;
   },
   idOf: (cell, email) => call(cell, "account", { step: "idOf", args: { email } }),
+  moveAccount: (account, to) => call(0, "moveAccount", { account, to }),
 });

@@ -87,6 +87,7 @@ export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell 
         directory,
         leastLoaded: async () => loads.next(),
         ask: (to, question, text) => call<string>(to, "answer", { question, text }),
+        bring: (account) => moves.move(account, 0),
         log,
       });
       const moves = createAccountMoves({ database, count, call, log });
@@ -107,6 +108,7 @@ export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell 
           (await directory.reserve(wanted.cell, wanted.names)) ?? null,
         confirm: (used: { cell: number; names: Name[] }) => directory.confirm(used.cell, used.names),
         leastLoaded: () => loads.next(),
+        moveAccount: ({ account, to }: { account: string; to: number }) => moves.move(account, to),
       };
       const timers = [
         setInterval(() => void (mayReadLoads() && readLoads()), LOOK_MS),

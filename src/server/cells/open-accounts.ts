@@ -40,6 +40,7 @@ export function openAccounts(
   });
   names.attach({
     isArriving: side.isArriving,
+    isMoving: async (keys) => (await gate.find(keys)) === "moving",
     async movedTo(keys) {
       const found = await gate.find(keys);
       return found === undefined || found === "moving" ? undefined : found.cell;

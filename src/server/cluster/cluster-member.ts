@@ -52,6 +52,7 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
     directory,
     leastLoaded: directory.leastLoaded,
     ask: (to, question, text) => link.callCell<string>(to, "answer", { question, text }),
+    bring: (account) => link.callCell(0, "moveAccount", { account, to: cell }),
     log,
   });
   const report = (): MemberReport => {

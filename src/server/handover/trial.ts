@@ -76,6 +76,7 @@ function cellSeam(here: number, count: number, log: Log): Pick<KernelSeams, "cel
   const refuse = () => Promise.reject(new StartError("A trial asks no other cell."));
   const directory = { find: refuse, reserve: refuse, confirm: refuse };
   return {
-    cells: () => createCellNames({ here, count: () => count, directory, leastLoaded: refuse, ask: refuse, log }),
+    cells: () =>
+      createCellNames({ here, count: () => count, directory, leastLoaded: refuse, ask: refuse, bring: refuse, log }),
   };
 }
