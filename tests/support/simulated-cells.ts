@@ -89,11 +89,12 @@ export async function openSimulatedCells(count: number) {
     insert: (cell: number, table: string, row: Record<string, string | number | null>) =>
       at(cell).database.write([insertStatement(table, row)]),
     /** As a process of cell 0 has it, since its start. */
-    driver: (more: { count?: () => number } = {}): AccountMoves =>
+    driver: (more: { count?: () => number; closed?: (cell: number) => Promise<void> } = {}): AccountMoves =>
       createAccountMoves({
         database: at(0).database,
-        count: more.count ?? (() => count),
+        count: () => count,
         call,
+        ...more,
         log: { info: () => undefined, warn: () => undefined },
         finishMs: 0,
       }),

@@ -9,8 +9,9 @@ import type { Log } from "../../kernel/telemetry/log.ts";
 import { SECOND } from "../../kernel/util/time.ts";
 import type { CellCalls } from "../cells/cell-calls.ts";
 import type { AccountSide } from "./account-side.ts";
+import { isRemains, remainsOf } from "./cell-remains.ts";
 import { accountMoving } from "./gate.ts";
-import type { Consignment } from "./moving-accounts.ts";
+import { type Consignment, forgetStatement } from "./moving-accounts.ts";
 
 export interface MovedAccount {
   account: string;
@@ -31,6 +32,8 @@ interface Deps {
   database: Pick<Database, "read" | "write">;
   count(): number;
   call: CellCalls["call"];
+  /** Cell 0 has all that a cell had: from now on there is one cell less. */
+  closed?(cell: number): Promise<void>;
   log: Pick<Log, "info" | "warn">;
   now?: () => number;
   /** Milliseconds that the cells have to do what is decided, before the command ends without it. */
@@ -46,10 +49,11 @@ const FINISH_MS = 60 * SECOND;
 const BEGIN = "INSERT INTO account_moves (account_id, source, target, begun_at) VALUES (?, ?, ?, ?)";
 const DECIDE = "UPDATE account_moves SET outcome = 'moved', names = ? WHERE account_id = ? AND outcome IS NULL";
 const UNDO = "UPDATE account_moves SET outcome = 'undone' WHERE account_id = ? AND outcome IS NOT 'moved'";
+const FORGET_PLACES = "DELETE FROM places WHERE cell = ?";
 const PLACE = `INSERT INTO places (kind, name, cell, until, version) VALUES (?1, ?2, ?3, NULL, ?4)
   ON CONFLICT (kind, name) DO UPDATE SET cell = excluded.cell, until = NULL, version = max(version + 1, excluded.version)`;
 
-export function createAccountMoves({ database, count, call, log, now = Date.now, finishMs = FINISH_MS }: Deps) {
+export function createAccountMoves({ database, count, call, closed = async () => undefined, log, now = Date.now, finishMs = FINISH_MS }: Deps) {
   /** Those that this process is about to do. */
   const current = new Set<string>();
   const ask = <Step extends keyof AccountSide>(cell: number, step: Step, args: Parameters<AccountSide[Step]>[0]) =>
@@ -59,7 +63,9 @@ export function createAccountMoves({ database, count, call, log, now = Date.now,
   async function cellOf(account: string): Promise<number> {
     const sql = "SELECT cell FROM places WHERE kind = 'account' AND name = ?";
     const [row] = (await database.read(sql, [account])).rows;
-    return row ? Number(row.cell) : Math.min(cellOfId(account), count() - 1);
+    const made = cellOfId(account);
+    if (row) return Number(row.cell);
+    return made < count() ? made : 0;
   }
 
   async function prepare({ account, from, to }: Move): Promise<Consignment> {
@@ -72,21 +78,35 @@ export function createAccountMoves({ database, count, call, log, now = Date.now,
   }
 
   /** The one write that counts. */
-  async function decide({ account, to }: Move, names: readonly Name[]): Promise<void> {
+  async function decide({ account, from, to }: Move, names: readonly Name[]): Promise<void> {
     const place = ({ kind, name }: Name): Statement => ({ sql: PLACE, args: [kind, name, to, now()] });
     await database.write([
       { sql: DECIDE, args: [JSON.stringify(names), account] },
       guard("undecided"),
-      place({ kind: "account", name: account }),
+      ...(isRemains(account) ? [{ sql: FORGET_PLACES, args: [from] }] : [place({ kind: "account", name: account })]),
       ...names.map(place),
     ]);
   }
 
-  async function finish({ account, from, to }: Move): Promise<void> {
+  async function finish(move: Move): Promise<void> {
+    const { account, from, to } = move;
+    if (isRemains(account)) return finishClosing(move);
     await ask(from, "remove", { account, to });
     await ask(to, "settle", { account });
     const keys = await ask(to, "keysOf", { account });
     for (let cell = 0; cell < count(); cell++) if (cell !== to) await ask(cell, "relocate", { account, to, keys });
+    await end(account);
+  }
+
+  async function finishClosing({ account, from, to }: Move): Promise<void> {
+    // Else it is closed already, and only the end is missing.
+    if (from < count()) {
+      await ask(from, "remove", { account, to });
+      await ask(to, "settle", { account });
+      for (let cell = 0; cell < from; cell++) await ask(cell, "forgetCell", { cell: from });
+      await database.write([{ sql: FORGET_PLACES, args: [from] }]);
+      await closed(from);
+    }
     await end(account);
   }
 
@@ -139,6 +159,33 @@ export function createAccountMoves({ database, count, call, log, now = Date.now,
     }
   }
 
+  async function carryOut(move: Move): Promise<MovedAccount> {
+    const { account, from, to } = move;
+    const began = performance.now();
+    current.add(account);
+    try {
+      await database.write([{ sql: BEGIN, args: [account, from, to, now()] }]).catch((error: unknown) => {
+        throw isUniqueViolation(error, "account_moves.account_id") ? movesAlready() : error;
+      });
+      try {
+        const { names } = await prepare(move);
+        await decide(move, names);
+      } catch (error) {
+        // If it can't be undone now, it is taken up. The decision may have been written although its answer was lost.
+        await undo(move).catch((cause: unknown) =>
+          log.warn("a move of an account is ended later", { ...move, error: cause }),
+        );
+        throw error;
+      }
+      await finishInTime(move);
+    } finally {
+      current.delete(account);
+    }
+    const ms = Math.round(performance.now() - began);
+    log.info(isRemains(account) ? "a cell was closed" : "an account has moved to another cell", { account, from, to, ms });
+    return { account, from, to, ms };
+  }
+
   return {
     cellOf,
 
@@ -150,31 +197,26 @@ export function createAccountMoves({ database, count, call, log, now = Date.now,
       if (!Number.isInteger(to) || to < 0 || to >= count())
         throw invalidInput({ path: "cell", message: `There are the cells 0 to ${count() - 1}.` });
       const from = await cellOf(account);
-      const began = performance.now();
-      if (from === to) return { account, from, to, ms: 0 };
-      const move = { account, from, to, hasMoved: false };
-      current.add(account);
-      try {
-        await database.write([{ sql: BEGIN, args: [account, from, to, now()] }]).catch((error: unknown) => {
-          throw isUniqueViolation(error, "account_moves.account_id") ? movesAlready() : error;
-        });
-        try {
-          const { names } = await prepare(move);
-          await decide(move, names);
-        } catch (error) {
-          // If it can't be undone now, it is taken up. The decision may have been written although its answer was lost.
-          await undo(move).catch((cause: unknown) =>
-            log.warn("a move of an account is ended later", { ...move, error: cause }),
-          );
-          throw error;
-        }
-        await finishInTime(move);
-      } finally {
-        current.delete(account);
-      }
-      const ms = Math.round(performance.now() - began);
-      log.info("an account has moved to another cell", { account, from, to, ms });
-      return { account, from, to, ms };
+      return from === to ? { account, from, to, ms: 0 } : carryOut({ account, from, to, hasMoved: false });
+    },
+
+    /**
+     * Closes the last cell, whose accounts have all left: cell 0 takes over what it has besides. Throws 409 `CELL_NOT_LAST` for another one,
+     * and 409 `CELL_NOT_EMPTY`; then the cell stays open.
+     */
+    async close(cell: number): Promise<MovedAccount> {
+      requireLast(cell, count());
+      const { rows } = await database.read("SELECT 1 FROM account_moves WHERE source = ?1 OR target = ?1", [cell]);
+      if (rows.length > 0) throw movesAlready();
+      return carryOut({ account: remainsOf(cell), from: cell, to: 0, hasMoved: false });
+    },
+
+    /** Whether a cell is being closed. One that was closed and is open again hears that here, once. */
+    async isClosing(cell: number): Promise<boolean> {
+      const account = remainsOf(cell);
+      const { rows } = await database.read("SELECT 1 FROM account_moves WHERE account_id = ?", [account]);
+      if (rows.length === 0) await database.write([forgetStatement(account)]);
+      return rows.length > 0;
     },
 
     /** Whether a name belongs to an account that is about to leave cell 0, since that was decided. */
@@ -203,6 +245,14 @@ export function createAccountMoves({ database, count, call, log, now = Date.now,
 }
 
 export type AccountMoves = ReturnType<typeof createAccountMoves>;
+
+function requireLast(cell: number, count: number): void {
+  if (cell === 0) throw new AppError(409, "CELL_NOT_LAST", "Cell 0 has the directory of all cells: it can't be removed.");
+  if (!Number.isInteger(cell) || cell < 0 || cell >= count)
+    throw invalidInput({ path: "cell", message: `There are the cells 0 to ${count - 1}.` });
+  if (cell !== count - 1)
+    throw new AppError(409, "CELL_NOT_LAST", `Only the last cell can be removed. Remove cell ${count - 1} first.`);
+}
 
 const movesAlready = () =>
   new AppError(409, "ACCOUNT_MOVING", "This account is moving already. Wait until it has arrived.");

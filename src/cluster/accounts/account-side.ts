@@ -1,9 +1,10 @@
 // What a cell does for a move, step by step, as the driver in cell 0 asks for it. Each step has the same effect twice.
 import { join } from "node:path";
 import { createArrival } from "./arrival.ts";
+import { remainsOf } from "./cell-remains.ts";
 import { createDeparture } from "./departure.ts";
 import { readKeys } from "./held-rows.ts";
-import type { AccountSideDeps } from "./moving-accounts.ts";
+import { type AccountSideDeps, forgetStatement } from "./moving-accounts.ts";
 
 export type AccountSide = ReturnType<typeof createAccountSide>;
 
@@ -25,6 +26,24 @@ export function createAccountSide(deps: AccountSideDeps) {
       return row ? String(row.id) : null;
     },
 
+    /** The first account of this cell that is none of these, and how many there are. */
+    async accounts({ skip }: { skip: readonly string[] }): Promise<{ next: string | null; count: number }> {
+      const [row] = (await database.read(NEXT_ACCOUNT, [JSON.stringify(skip)])).rows;
+      return { next: typeof row?.next === "string" ? row.next : null, count: Number(row?.count) };
+    },
+
+    /** After another cell was closed: what says that an account is there is of one that was deleted there. */
+    async forgetCell({ cell }: { cell: number }): Promise<void> {
+      const sql = "DELETE FROM moving_accounts WHERE state = 'left' AND cell = ?";
+      await database.write([{ sql, args: [cell] }]);
+    },
+
+    /** This cell was closed, and is open again. */
+    async reopen(): Promise<void> {
+      await database.write([forgetStatement(remainsOf(here))]);
+      await gate.refresh();
+    },
+
     /** In the cell that has the account now: what was given out for it, by any cell. */
     keysOf: ({ account }: { account: string }) => readKeys(database, account),
 
@@ -43,6 +62,7 @@ export function createAccountSide(deps: AccountSideDeps) {
   };
 }
 
+const NEXT_ACCOUNT = `SELECT count(*) AS count, min(id) FILTER (WHERE id NOT IN (SELECT value FROM json_each(?1))) AS next FROM users`;
 const RELOCATE = `INSERT INTO moving_accounts (account_id, state, cell)
   SELECT ?1, 'left', ?2 WHERE EXISTS (SELECT 1 FROM moved_keys WHERE key IN (SELECT value FROM json_each(?3)))
   ON CONFLICT (account_id) DO UPDATE SET cell = excluded.cell WHERE state = 'left'`;

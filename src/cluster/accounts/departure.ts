@@ -4,7 +4,8 @@ import { dirname } from "node:path";
 import { runAccountHooks } from "../../kernel/cells/account-hooks.ts";
 import type { Database } from "../../kernel/database/database.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
-import { closureOf, SCHEMA_SQL, toSchema } from "./closure.ts";
+import { deleteRemains, isRemains, requireNoAccounts } from "./cell-remains.ts";
+import { closureOf, SCHEMA_SQL, type TableSchema, toSchema } from "./closure.ts";
 import {
   addKeysStatement,
   type HeldAgent,
@@ -70,9 +71,10 @@ export function createDeparture(deps: Omit<AccountSideDeps, "call" | "log">, out
   }
 
   return {
-    /** Throws 404 `USER_NOT_FOUND`, and 503 `ACCOUNT_BUSY` if it goes on to write. */
+    /** Throws 404 `USER_NOT_FOUND`, for a whole cell 409 `CELL_NOT_EMPTY`, and 503 `ACCOUNT_BUSY` if it goes on to write. */
     async hold({ account, to }: { account: string; to: number }): Promise<Consignment> {
-      if (!(await hasAccount(account))) throw notFound("There is no account with this id.", "USER_NOT_FOUND");
+      if (isRemains(account)) await requireNoAccounts(database);
+      else if (!(await hasAccount(account))) throw notFound("There is no account with this id.", "USER_NOT_FOUND");
       const known = await readState(database, account);
       const hasCome = known?.state === "here" || known?.details.hasCome === true;
       let agents = known?.state === "leaving" ? known.details.agents : undefined;
@@ -109,7 +111,10 @@ export function createDeparture(deps: Omit<AccountSideDeps, "call" | "log">, out
       if (known?.state !== "leaving") return;
       const moving = movingOf(account, known.details.agents);
       await runAccountHooks(hooks, "beforeRemoved", moving);
-      await deleteRows(database, account, known.details.jobs ?? []);
+      const schema = await readSchema(database);
+      if (isRemains(account)) await deleteRemains(database, schema, account);
+      else await deleteRows(database, schema, account);
+      await database.write([deleteJobsStatement(known.details.jobs ?? [])]);
       await runAccountHooks(hooks, "removed", moving);
       rmSync(outgoing(account), { force: true });
       await database.write([setStatement(account, "left", to, {})]);
@@ -136,22 +141,30 @@ export function createDeparture(deps: Omit<AccountSideDeps, "call" | "log">, out
 }
 
 /** Deletes the rows of the account, table by table, so that no write takes long. */
-async function deleteRows(database: Database, account: string, jobs: readonly string[]): Promise<void> {
-  const [tables, columns, references] = await Promise.all(
-    [SCHEMA_SQL.tables, SCHEMA_SQL.columns, SCHEMA_SQL.references].map(async (sql) => (await database.read(sql)).rows),
-  );
-  const closure = closureOf(toSchema({ tables: tables ?? [], columns: columns ?? [], references: references ?? [] }));
+async function deleteRows(database: Database, schema: readonly TableSchema[], account: string): Promise<void> {
+  const closure = closureOf(schema);
   const isLast = (name: string) => name === "agents" || name === "users";
   for (const { name, where } of closure.toReversed().filter((one) => !isLast(one.name))) {
     const { rows } = await database.readLong(`SELECT 1 FROM ${name} WHERE ${where} LIMIT 1`, [account]);
     if (rows.length > 0) await database.writeLong([{ sql: `DELETE FROM ${name} WHERE ${where}`, args: [account] }]);
   }
   await database.write([
-    { sql: "DELETE FROM jobs WHERE id IN (SELECT value FROM json_each(?))", args: [JSON.stringify(jobs)] },
     { sql: "DELETE FROM agents WHERE user_id = ?", args: [account] },
     { sql: "DELETE FROM users WHERE id = ?", args: [account] },
   ]);
 }
+
+async function readSchema({ read }: Pick<Database, "read">): Promise<TableSchema[]> {
+  const [tables, columns, references] = await Promise.all(
+    [SCHEMA_SQL.tables, SCHEMA_SQL.columns, SCHEMA_SQL.references].map(async (sql) => (await read(sql)).rows),
+  );
+  return toSchema({ tables: tables ?? [], columns: columns ?? [], references: references ?? [] });
+}
+
+const deleteJobsStatement = (ids: readonly string[]) => ({
+  sql: "DELETE FROM jobs WHERE id IN (SELECT value FROM json_each(?))",
+  args: [JSON.stringify(ids)],
+});
 
 const accountBusy = () =>
   new AppError(

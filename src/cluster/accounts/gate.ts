@@ -6,6 +6,7 @@ import { AppError } from "../../kernel/errors.ts";
 import type { Surface } from "../../kernel/http/surface.ts";
 import { failure } from "../relay/failure.ts";
 import { BUFFERED_BYTES } from "../relay/relay.ts";
+import { remainsOf } from "./cell-remains.ts";
 import { keysOfRequest } from "./request-keys.ts";
 
 /** Where an account is: on its way, or in a cell, if only this one. */
@@ -29,6 +30,8 @@ interface Deps {
 /** Milliseconds for which a request waits for a move. */
 const WAIT_MS = 8_000;
 const ANY = "SELECT count(*) AS n, count(*) FILTER (WHERE state <> 'here') AS away FROM moving_accounts";
+/** Of the cell itself, while it is closed. */
+const CLOSING = "SELECT state FROM moving_accounts WHERE account_id = ? AND state IN ('leaving', 'left')";
 const FIND = `SELECT state, cell FROM moved_keys JOIN moving_accounts USING (account_id)
   WHERE key IN (SELECT value FROM json_each(?)) LIMIT 1`;
 
@@ -36,6 +39,8 @@ export function createGate({ database, agentsDomain, here }: Deps): Gate {
   // Until it is known.
   let isUsed = true;
   let hasKeys = true;
+  /** This cell has no accounts any more: cell 0 answers for it, or is about to. */
+  let closing: Whereabouts | undefined;
   let changed = Promise.withResolvers<void>();
 
   async function find(keys: readonly string[]): Promise<Whereabouts | undefined> {
@@ -52,7 +57,8 @@ export function createGate({ database, agentsDomain, here }: Deps): Gate {
     const end = performance.now() + WAIT_MS;
     for (;;) {
       const { promise } = changed;
-      const found = await find(keys);
+      const known = await find(keys);
+      const found = known === undefined || (known !== "moving" && known.cell === here) ? (closing ?? known) : known;
       if (found === undefined || (found !== "moving" && found.cell === here)) return undefined;
       if (found !== "moving") return sendOn(request, found.cell);
       const leftMs = end - performance.now();
@@ -68,6 +74,8 @@ export function createGate({ database, agentsDomain, here }: Deps): Gate {
       const [row] = (await database.read(ANY)).rows;
       hasKeys = Number(row?.n) > 0;
       isUsed = Number(row?.away) > 0;
+      const [own] = (await database.read(CLOSING, [remainsOf(here)])).rows;
+      closing = own && (own.state === "left" ? { cell: 0 } : "moving");
       changed.resolve();
       changed = Promise.withResolvers();
     },

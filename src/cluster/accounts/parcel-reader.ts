@@ -6,6 +6,7 @@ import { dirname, join, normalize, sep } from "node:path";
 import type { InValue } from "@libsql/client";
 import type { Database, Statement } from "../../kernel/database/database.ts";
 import { sqliteCode } from "../../kernel/database/errors.ts";
+import { conflictClause, isRemains } from "./cell-remains.ts";
 import { NUMBERED } from "./closure.ts";
 import { FILE_FOLDERS, fromText, type JobRow, type ParcelHeader, type ParcelLine } from "./parcel.ts";
 
@@ -119,6 +120,7 @@ export function rowStatements(
   const { name, columns } = table;
   const args = row.map((value, n) => toValue(shifted(name, columns[n] ?? "", value, shifts)));
   const sql = `INSERT INTO ${name} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+  if (isRemains(header.account)) return [{ sql: sql + conflictClause(name), args }];
   // Made by a trigger; the account brings its own.
   if (name === "users")
     return [

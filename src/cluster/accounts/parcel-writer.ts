@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import Libsql from "libsql";
+import { isRemains, remainsTables } from "./cell-remains.ts";
 import { closureOf, NUMBERED, type OwnedTable, SCHEMA_SQL, toSchema } from "./closure.ts";
 import { FILE_FOLDERS, type JobRow, type Packed, type ParcelHeader, type ParcelLine, toText } from "./parcel.ts";
 
@@ -57,13 +58,12 @@ export function writeParcel({ file, dataDir, account }: Source, out: string): Pa
 
   try {
     database.exec("BEGIN");
-    const tables = closureOf(
-      toSchema({
-        tables: rows(SCHEMA_SQL.tables),
-        columns: rows(SCHEMA_SQL.columns),
-        references: rows(SCHEMA_SQL.references),
-      }),
-    );
+    const schema = toSchema({
+      tables: rows(SCHEMA_SQL.tables),
+      columns: rows(SCHEMA_SQL.columns),
+      references: rows(SCHEMA_SQL.references),
+    });
+    const tables = isRemains(account) ? remainsTables(schema) : closureOf(schema);
     const agents = rows("SELECT id FROM agents WHERE user_id = ? ORDER BY id", account).map(({ id }) => String(id));
     put({
       account,
@@ -109,7 +109,7 @@ export function writeParcel({ file, dataDir, account }: Source, out: string): Pa
   function jobsNaming(named: ReadonlySet<string>): { jobs: JobRow[]; running: number } {
     const found = rows(
       "SELECT id, kind, unique_key, payload, state, run_at, attempt, max_attempts, last_error, created_at, lease FROM jobs ORDER BY id",
-    ).filter(({ payload, unique_key: key }) => `${payload} ${key ?? ""}`.match(NAMES)?.some((name) => named.has(name)));
+    ).filter(({ payload, unique_key: key }) => isRemains(account) || `${payload} ${key ?? ""}`.match(NAMES)?.some((name) => named.has(name)));
     const jobs = found.map(({ state, lease: _, ...job }) => ({
       ...job,
       id: String(job.id),
