@@ -233,3 +233,51 @@ test("a command finds an account that has moved, and a wrong one is told", async
   await expect(move(email, 7)).rejects.toThrow("There are the cells 0 to 1.");
   await expect(move("nobody@example.com", 1)).rejects.toThrow("There is no account with this email.");
 }, 60_000);
+
+test("the last cell is removed: its accounts move, all that it gave out goes on working, and it can be opened again", async () => {
+  const { client, id } = await accountIn(1);
+  await client.grant("pro");
+  const provisioned = await client.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Ann" });
+  const path = `/api/agents/${provisioned.body.agent.id}`;
+  const { client: admin } = await accountIn(0);
+  expect((await berth.command("user", "admin", admin.account.email)).stderr).toBe("");
+  const entries = async () => (await admin.get<{ total: number }>(`/api/admin/audit?actor=${id}`)).body.total;
+  const before = await entries();
+  expect(before).toBeGreaterThan(0);
+  const { cells } = (await admin.get<{ cells: unknown }>("/api/admin/usage")).body;
+  expect(cells).toMatchObject({ asked: 2 });
+
+  expect((await berth.command("cells", "remove", "0")).stderr).toContain("Cell 0 has the directory of all cells");
+  // Interrupted, and repeated.
+  const begun = berth.command("cells", "remove", "1");
+  await eventually(() => movesUnderWay() > 0, { timeoutMs: 20_000 });
+  const states = await statesOf(berth);
+  if (states[1]?.state === "ok") process.kill(states[1].pid, "SIGKILL");
+  await begun;
+  const removed = await berth.command("cells", "remove", "1");
+  if (removed.exitCode !== 0) expect(removed.stderr).toContain("There are the cells 0 to 0.");
+  else expect(removed.stdout).toContain("Cell 1 is removed");
+  expect(await statesOf(berth)).toMatchObject([{ cell: 0, state: "ok" }]);
+  expect(cellOfId(id)).toBe(1);
+  const check = async () => {
+    expect((await client.get(path)).status).toBe(200);
+    expect((await client.get<{ user: { id: string } }>("/api/auth/session")).body.user.id).toBe(id);
+    expect(countAccounts(berth, 0, client.account.email)).toBe(1);
+    expect(await entries()).toBe(before);
+    expect((await fetch(`${berth.web}/api/settings`, { headers: { authorization: "Bearer bk_x~AB" } })).status).toBe(
+      401,
+    );
+  };
+  await check();
+  expect((await admin.get<{ cells: unknown }>("/api/admin/usage")).body.cells).toMatchObject({ asked: 1 });
+  const verified = await berth.command("audit", "verify");
+  expect(verified.exitCode, verified.stderr + verified.stdout).toBe(0);
+
+  for (const count of ["1", "2"]) {
+    await berth.restart({ keepPorts: true, env: { CELLS: count } });
+    await eventually(async () => (await client.get(path)).status === 200, { timeoutMs: 30_000 });
+    await check();
+  }
+  expect(await move(id, 1)).toMatchObject({ from: 0, to: 1 });
+  expect((await client.get(path)).status).toBe(200);
+}, 240_000);

@@ -8,7 +8,7 @@ import type { Engine } from "./engine.ts";
 import type { ClusterFigures, Observed } from "./figures.ts";
 import { readPlace } from "./log/copy.ts";
 import { type Cell, type CellPhase, createCell, type ServedCell } from "./ownership/cell.ts";
-import { type CellEntry, watchCells } from "./ownership/cell-table.ts";
+import { type CellEntry, closeCell, watchCells } from "./ownership/cell-table.ts";
 import { startFollower } from "./ownership/follower.ts";
 import { createLease, type LEASE_TIMES, type NodeState } from "./ownership/lease.ts";
 import { watchOrders } from "./ownership/orders.ts";
@@ -18,6 +18,9 @@ import { createSnapshots } from "./snapshot/snapshots.ts";
 
 /** The key of the cluster's id in the table of cells. */
 export const CLUSTER_KEY = "cluster";
+
+/** How often this node looks whether it has seen what it wrote. */
+const SEEN_MS = 20;
 
 export interface NodeOptions {
   engine: Engine;
@@ -62,6 +65,8 @@ export interface ClusterNode {
   alive(): NodeState[];
   /** How many cells the cluster has. */
   count(): number;
+  /** Takes the last cell out of service; resolves when this node knows it. */
+  closeCell(cell: number): Promise<void>;
   /** Who owns and follows each cell. */
   entries(): ReadonlyMap<number, CellEntry>;
   /** The node that operators want to own a cell. */
@@ -233,6 +238,10 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     },
     alive: lease.alive,
     count: cells.count,
+    async closeCell(last) {
+      await closeCell(table, last);
+      while (cells.count() > last) await Bun.sleep(SEEN_MS);
+    },
     entries: cells.all,
     wantedOwner: orders.wantedOwner,
     isKept: orders.isKept,

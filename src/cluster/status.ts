@@ -1,6 +1,6 @@
 // What operators see of a cluster: its nodes, its cells, and what is wrong with them.
 import type { Engine, Table, TableEntry } from "./engine.ts";
-import type { CellEntry } from "./ownership/cell-table.ts";
+import { type CellEntry, readCount } from "./ownership/cell-table.ts";
 import { LEASE_TIMES, type NodeState } from "./ownership/lease.ts";
 import { drainKey, keepKey, moveKey } from "./ownership/orders.ts";
 import { createSnapshots } from "./snapshot/snapshots.ts";
@@ -66,8 +66,12 @@ export async function readStatus(engine: Engine): Promise<ClusterStatus> {
   ]);
   const living = [...states, ...processes].filter(({ isAlive }) => isAlive).map(({ state }) => state);
   const orders = new Map((await (await engine.table("orders")).list()).map(({ key, value }) => [key, value]));
-  const cells = (await (await engine.table("cells")).list()).flatMap(({ key, value }) =>
-    /^\d+$/.test(key) && value !== undefined ? [{ cell: Number(key), entry: JSON.parse(value) as CellEntry }] : [],
+  const cellTable = await engine.table("cells");
+  const count = await readCount(cellTable);
+  const cells = (await cellTable.list()).flatMap(({ key, value }) =>
+    /^\d+$/.test(key) && Number(key) < count && value !== undefined
+      ? [{ cell: Number(key), entry: JSON.parse(value) as CellEntry }]
+      : [],
   );
   const aliveAddresses = new Set(states.filter(({ isAlive }) => isAlive).map(({ state }) => state.address));
   return {

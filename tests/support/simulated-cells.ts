@@ -76,7 +76,7 @@ export async function openSimulatedCells(count: number) {
     return found;
   }
 
-  const rowsIn = async (cell: number, sql: string, ...args: (string | number)[]) =>
+  const rowsIn = async (cell: number, sql: string, ...args: (string | number)[]): Promise<Record<string, unknown>[]> =>
     (await at(cell).database.read(sql, args)).rows.map((row) => ({ ...row }));
 
   return {

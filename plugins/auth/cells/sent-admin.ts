@@ -32,7 +32,9 @@ export async function sendToCell(
   const asked = searchParams.get("cell");
   const id = ID.exec(pathname)?.[0].replaceAll("/", "");
   const named = id === undefined ? cells.here : ((await cells.movedTo([id])) ?? cellOfId(id));
-  const cell = asked === null ? named : Number(asked);
+  // Cell 0 answers for what a cell made that was removed.
+  const answering = named === cells.here || cells.others.includes(named) ? named : 0;
+  const cell = asked === null ? answering : Number(asked);
   if (cell === cells.here) return;
   if (!cells.others.includes(cell)) throw notFound("There is no such cell.", "CELL_NOT_FOUND");
   // The hash of the password stays where it is.

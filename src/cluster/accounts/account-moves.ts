@@ -53,7 +53,15 @@ const FORGET_PLACES = "DELETE FROM places WHERE cell = ?";
 const PLACE = `INSERT INTO places (kind, name, cell, until, version) VALUES (?1, ?2, ?3, NULL, ?4)
   ON CONFLICT (kind, name) DO UPDATE SET cell = excluded.cell, until = NULL, version = max(version + 1, excluded.version)`;
 
-export function createAccountMoves({ database, count, call, closed = async () => undefined, log, now = Date.now, finishMs = FINISH_MS }: Deps) {
+export function createAccountMoves({
+  database,
+  count,
+  call,
+  closed = async () => undefined,
+  log,
+  now = Date.now,
+  finishMs = FINISH_MS,
+}: Deps) {
   /** Those that this process is about to do. */
   const current = new Set<string>();
   const ask = <Step extends keyof AccountSide>(cell: number, step: Step, args: Parameters<AccountSide[Step]>[0]) =>
@@ -182,7 +190,12 @@ export function createAccountMoves({ database, count, call, closed = async () =>
       current.delete(account);
     }
     const ms = Math.round(performance.now() - began);
-    log.info(isRemains(account) ? "a cell was closed" : "an account has moved to another cell", { account, from, to, ms });
+    log.info(isRemains(account) ? "a cell was closed" : "an account has moved to another cell", {
+      account,
+      from,
+      to,
+      ms,
+    });
     return { account, from, to, ms };
   }
 
@@ -210,6 +223,9 @@ export function createAccountMoves({ database, count, call, closed = async () =>
       if (rows.length > 0) throw movesAlready();
       return carryOut({ account: remainsOf(cell), from: cell, to: 0, hasMoved: false });
     },
+
+    /** Throws 400 or 409 `CELL_NOT_LAST` for a cell that can't be removed. */
+    requireLast: (cell: number) => requireLast(cell, count()),
 
     /** Whether a cell is being closed. One that was closed and is open again hears that here, once. */
     async isClosing(cell: number): Promise<boolean> {
@@ -247,7 +263,8 @@ export function createAccountMoves({ database, count, call, closed = async () =>
 export type AccountMoves = ReturnType<typeof createAccountMoves>;
 
 function requireLast(cell: number, count: number): void {
-  if (cell === 0) throw new AppError(409, "CELL_NOT_LAST", "Cell 0 has the directory of all cells: it can't be removed.");
+  if (cell === 0)
+    throw new AppError(409, "CELL_NOT_LAST", "Cell 0 has the directory of all cells: it can't be removed.");
   if (!Number.isInteger(cell) || cell < 0 || cell >= count)
     throw invalidInput({ path: "cell", message: `There are the cells 0 to ${count - 1}.` });
   if (cell !== count - 1)

@@ -42,7 +42,7 @@ const OWNED_BY: Readonly<Record<string, string>> = {
   budget_notices: `whose = ?1 OR whose IN (${AGENTS})`,
 };
 
-/** Tables that stay in their cell, with the reason. */
+/** Tables that stay in their cell, with the reason. Of some, cell 0 takes the rows over when the cell is closed: cell-remains.ts. */
 export const STAYING: Readonly<Record<string, string>> = {
   account_moves: "of moves themselves",
   moving_accounts: "of moves themselves",

@@ -32,7 +32,7 @@ const LOOK_MS = 250;
 /** A call that is not even made again if the cell has said that it is away: a part of it may have been done. */
 const COMMAND = "command";
 /** Calls that have the same effect when they are made twice: they are made again if the cell ended in the middle. */
-const REPEATABLE = new Set(["find", "reserve", "confirm", "knows", "leastLoaded", "load", "moveAccount"]);
+const REPEATABLE = new Set(["find", "reserve", "confirm", "knows", "leastLoaded", "load", "moveAccount", "isClosing"]);
 const mayHaveEnded = (error: unknown) => error instanceof AppError && error.code === "RELAY_BROKEN";
 
 export function createCellCalls({ local, node, grants, changed }: CellCallsDeps): CellCalls {

@@ -23,6 +23,8 @@ export interface CellProcess {
   readonly pid: number | undefined;
   /** Calls what the cell serves. */
   readonly call: Calls["call"];
+  /** Tells it how many cells there are. */
+  tellCount(count: number): void;
   /** Resolves when it answers for the first time. Throws StartError if it ends again and again. */
   readonly started: Promise<void>;
   /** Ends the process and does not start it again. */
@@ -128,6 +130,7 @@ export function startCellProcess({ cell, command, env, handlers, log, onChange }
       if (!current || answering() === undefined) throw cellAway();
       return current.calls.call("cell", { name, args });
     },
+    tellCount: (count) => void current?.calls.call("count", count).catch(() => undefined),
     started: started.promise,
 
     async stop(graceMs) {

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { createMemoryEngine } from "../memory-engine.ts";
-import { type CellTable, COUNT_KEY, watchCells } from "./cell-table.ts";
+import { type CellTable, COUNT_KEY, closeCell, raiseCount, readCount, watchCells } from "./cell-table.ts";
 
 const tables: CellTable[] = [];
 afterEach(() => {
@@ -39,6 +39,24 @@ describe("the number of cells", () => {
   test("is at least that of the cells whose data this machine has, when it starts after such a loss", async () => {
     const { cells } = await watch(createMemoryEngine(), 3);
     expect(cells.count()).toBe(3);
+  });
+
+  test("is limited by the removal of the last cell, also after losing the number, until cells are added", async () => {
+    const cluster = createMemoryEngine();
+    const { table, cells } = await watch(cluster);
+    await raiseCount(table, 4);
+    for (const cell of [0, 1, 2, 3]) await cells.swap(cell, entryOf(`http://node-${cell}`));
+    await closeCell(table, 3);
+    await eventually(() => cells.count() === 3);
+    expect(await readCount(table)).toBe(3);
+    expect([...cells.all().keys()]).toEqual([0, 1, 2]);
+    await closeCell(table, 2);
+    await eventually(() => cells.count() === 2);
+    await raiseCount(table, 3);
+    await eventually(() => cells.count() === 3);
+    await raiseCount(table, 5);
+    await eventually(() => cells.count() === 5);
+    expect(await readCount(table)).toBe(5);
   });
 
   test("is not written by the claim of a single cell", async () => {

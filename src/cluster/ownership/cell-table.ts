@@ -32,8 +32,27 @@ export interface CellTable {
   stop(): void;
 }
 
-/** The key of the number of cells. Without it there is one. */
+/** The key of the number of cells. Without it there is one. It never falls. */
 export const COUNT_KEY = "count";
+/** The key of the first cell that was removed; those after it were removed, too. Without it none was. */
+export const CLOSED_KEY = "closed";
+
+/** How many cells a cluster has. */
+export async function readCount(table: Pick<Table, "find">): Promise<number> {
+  const [count, closed] = await Promise.all([table.find(COUNT_KEY), table.find(CLOSED_KEY)]);
+  return Math.min(Number(count?.value ?? 1), Number(closed?.value ?? Number.POSITIVE_INFINITY));
+}
+
+/** Gives a cluster more cells. Those that were removed are opened again first. */
+export async function raiseCount(table: Pick<Table, "find" | "put" | "remove">, count: number): Promise<void> {
+  const before = Number((await table.find(COUNT_KEY))?.value ?? 1);
+  if (count > before) await table.put(COUNT_KEY, String(count));
+  if (count >= before) await table.remove(CLOSED_KEY);
+  else await table.put(CLOSED_KEY, String(count));
+}
+
+/** Takes the last cell out of service. */
+export const closeCell = (table: Pick<Table, "put">, cell: number) => table.put(CLOSED_KEY, String(cell));
 
 export interface CellTableDeps {
   table: Table;
@@ -49,6 +68,7 @@ export function watchCells({ table, leastCount = 1, onChange, onError, retryMs =
   const stopped = new AbortController();
   const known = new Map<string, { entry: CellEntry | undefined; revision: number }>();
   let count = leastCount;
+  let closed = Number.POSITIVE_INFINITY;
 
   function remember({ key, value, revision }: TableEntry): CellEntry | undefined {
     const former = known.get(key);
@@ -64,8 +84,12 @@ export function watchCells({ table, leastCount = 1, onChange, onError, retryMs =
     signal: stopped.signal,
     onEntry(entry) {
       if (/^\d+$/.test(entry.key)) remember(entry);
+      if (entry.key === CLOSED_KEY) {
+        closed = Number(entry.value ?? Number.POSITIVE_INFINITY);
+        onChange();
+      }
       if (entry.key !== COUNT_KEY || entry.value === undefined) return;
-      // Cells are never taken away; while the engine gets back what it has lost, it knows of fewer.
+      // The number never falls; while the engine gets back what it has lost, it knows of fewer.
       count = Math.max(count, Number(entry.value));
       onChange();
     },
@@ -90,8 +114,11 @@ export function watchCells({ table, leastCount = 1, onChange, onError, retryMs =
 
   return {
     seen: (cell) => known.get(String(cell))?.entry,
-    all: () => new Map([...known].flatMap(([cell, { entry }]) => (entry ? [[Number(cell), entry]] : []))),
-    count: () => count,
+    all: () =>
+      new Map(
+        [...known].flatMap(([cell, { entry }]) => (entry && Number(cell) < closed ? [[Number(cell), entry]] : [])),
+      ),
+    count: () => Math.min(count, closed),
     async find(cell) {
       const key = String(cell);
       const found = await table.find(key);

@@ -173,8 +173,9 @@ export function createRouter(deps: RouterDeps): Router {
       const delivery = { cell, surface, request: asSent, server: ofClient, clientAddress, forwarding };
       const { response, unread, next } = await deliver({ ...delivery, isRelayed: false });
       if (!response || next === undefined) return response;
-      if (hop === MAX_HOPS || next >= count()) return failure(noSuchCell());
-      cell = next;
+      if (hop === MAX_HOPS) return failure(noSuchCell());
+      // Cell 0 answers for one that was removed.
+      cell = next < count() ? next : 0;
       forwarding = decodeForwarding(response.headers.get(FORWARDING_HEADER) ?? "");
       asSent = await repeat(unread, response);
     }

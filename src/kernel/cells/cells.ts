@@ -75,19 +75,21 @@ export class Elsewhere extends AppError {
 }
 
 /** Throws `Elsewhere` unless the account is here for which the token was made. */
-export async function requireTokenHere(cells: Maybe<"here" | "movedTo">, token: string): Promise<void> {
+export async function requireTokenHere(cells: Maybe<"here" | "others" | "movedTo">, token: string): Promise<void> {
   if (cells) requireHere(cells, (await cells.movedTo([sha256Hex(token)])) ?? cellOfToken(token));
 }
 
 type Maybe<Part extends keyof Cells> = Pick<Cells, Part> | undefined;
 
-/** Throws `Elsewhere` for another cell than this one. */
-export function requireHere(cells: Maybe<"here">, cell: number | undefined, forwarding?: Forwarding): void {
-  if (cells && cell !== undefined && cell !== cells.here) throw new Elsewhere(cell, forwarding);
+/** Throws `Elsewhere` for another cell than this one. Cell 0 answers for what a cell gave out that was removed. */
+export function requireHere(cells: Maybe<"here" | "others">, cell: number | undefined, forwarding?: Forwarding): void {
+  if (!cells || cell === undefined || cell === cells.here) return;
+  const open = cells.others.includes(cell) ? cell : 0;
+  if (open !== cells.here) throw new Elsewhere(open, forwarding);
 }
 
 /** Throws `Elsewhere` if another cell has the name; else whether this one has it, if only by a reservation. */
-export async function requireNameHere(cells: Maybe<"here" | "find">, name: Name): Promise<boolean> {
+export async function requireNameHere(cells: Maybe<"here" | "others" | "find">, name: Name): Promise<boolean> {
   const cell = await cells?.find(name);
   requireHere(cells, cell);
   return cell !== undefined;
@@ -98,7 +100,7 @@ export async function requireNameHere(cells: Maybe<"here" | "find">, name: Name)
  * decides, since it counts the new accounts of an address.
  */
 export async function placeNewAccount(
-  cells: Maybe<"here" | "leastLoaded">,
+  cells: Maybe<"here" | "others" | "leastLoaded">,
   forwarding: Forwarding | undefined,
   wanted?: number,
 ): Promise<void> {

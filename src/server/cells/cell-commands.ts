@@ -10,6 +10,7 @@ import { AppError, notFound } from "../../kernel/errors.ts";
 import type { KeyRotationResult } from "../../kernel/security/key-rotation.ts";
 import type { RunCommand } from "../control-socket.ts";
 import type { FirstCell } from "./first-cell.ts";
+import type { RemovalStep } from "./remove-cell.ts";
 
 /** What an operator sees of a cell. */
 export interface CellState {
@@ -27,6 +28,8 @@ interface Deps {
   whereabouts: Whereabouts;
   idOf(cell: number, email: string): Promise<string | null>;
   moveAccount(account: string, to: number): Promise<MovedAccount>;
+  /** Does one step of it. */
+  removeCell(cell: number, skip: readonly string[]): Promise<RemovalStep>;
   /** Of the process of a cell on this machine. */
   pidOf(cell: number): number | undefined;
   directory: Pick<RemoteDirectory, "find" | "leastLoaded">;
@@ -47,6 +50,7 @@ export function createCellCommands({
   whereabouts,
   idOf,
   moveAccount,
+  removeCell,
   runIn,
 }: Deps): RunCommand {
   const all = () => Array.from({ length: count() }, (_, cell) => cell);
@@ -78,7 +82,8 @@ export function createCellCommands({
 
   /** The cell that has what an id names: the one that made it, or the one to which the account has moved. */
   async function cellOfMade(id: string): Promise<number> {
-    const made = Math.min(cellOfId(id), count() - 1);
+    const marked = cellOfId(id);
+    const made = marked < count() ? marked : 0;
     return (await whereabouts(made, [id])) ?? made;
   }
 
@@ -92,6 +97,9 @@ export function createCellCommands({
     if (id === null) throw notFound("There is no account with this email.", "USER_NOT_FOUND");
     return moveAccount(id, to);
   }
+
+  const removeStep = ({ cell = "", skip = "[]" }: Readonly<Record<string, string>>) =>
+    removeCell(/^\d+$/.test(cell) ? Number(cell) : -1, JSON.parse(skip) as string[]);
 
   async function cellOf(name: string, args: Readonly<Record<string, string>>): Promise<number> {
     if (args.id !== undefined) return cellOfMade(args.id);
@@ -129,6 +137,7 @@ export function createCellCommands({
   return async (name, args) => {
     if (name === "cells.list") return states();
     if (name === "cells.move") return move(args);
+    if (name === "cells.remove") return removeStep(args);
     if (name === "user.list") return listUsers(args);
     if (name === "fleet.live") return live();
     if (name === "vault.rotate") return rotateKeys(args);
@@ -140,8 +149,10 @@ export function createCellCommands({
 /** The cell of what another cell has given out, if its account has moved. */
 export type Whereabouts = (cell: number, keys: readonly string[]) => Promise<number | undefined>;
 
-/** How cells are asked about accounts, and cell 0 to move one. */
-export const accountQuestions = (call: CellCalls["call"]): Pick<Deps, "whereabouts" | "idOf" | "moveAccount"> => ({
+/** How cells are asked about accounts, and cell 0 to move them. */
+export const accountQuestions = (
+  call: CellCalls["call"],
+): Pick<Deps, "whereabouts" | "idOf" | "moveAccount" | "removeCell"> => ({
   async whereabouts(cell, keys) {
     const found = await call<{ cell: number } | "moving" | null>(cell, "account", {
       step: "whereabouts",
@@ -151,4 +162,5 @@ export const accountQuestions = (call: CellCalls["call"]): Pick<Deps, "whereabou
   },
   idOf: (cell, email) => call(cell, "account", { step: "idOf", args: { email } }),
   moveAccount: (account, to) => call(0, "moveAccount", { account, to }),
+  removeCell: (cell, skip) => call(0, "removeCell", { cell, skip }),
 });

@@ -16,15 +16,17 @@ import { type CellOptions, findFirstAdmin, type OpenCell, openCell, runAll } fro
 import type { Service } from "../service/service.ts";
 import { accountQuestions, createCellCommands } from "./cell-commands.ts";
 import { createFirstCell } from "./first-cell.ts";
-import { requireAllCells } from "./folders.ts";
+import { markRemoved, requireAllCells, unmarkRemoved } from "./folders.ts";
 import { createMachineRoutes } from "./machine-routes.ts";
 import { memberProgram } from "./member-program.ts";
 
 export async function openCellsService(options: CellOptions, cellCount: number): Promise<Service> {
   const { config } = options;
   requireAllCells(config, cellCount);
+  for (let cell = 1; cell < cellCount; cell++) unmarkRemoved(config, cell);
   const log = createLog(config.log);
-  const count = () => cellCount;
+  let open = cellCount;
+  const count = () => open;
   const changes = createBell();
   const processes = new Map<number, CellProcess>();
   let callFirst: Calls["call"] | undefined;
@@ -41,7 +43,19 @@ export async function openCellsService(options: CellOptions, cellCount: number):
     grants,
     changed: changes.wait,
   });
-  const firstCell = createFirstCell({ count, call, log });
+  const others = () => [...processes.values()];
+  const tellCount = () => {
+    for (const process of others()) process.tellCount(open);
+  };
+
+  async function closed(cell: number): Promise<void> {
+    open = cell;
+    tellCount();
+    await processes.get(cell)?.stop(config.shutdownGraceMs);
+    processes.delete(cell);
+    markRemoved(config, cell);
+  }
+  const firstCell = createFirstCell({ count, call, closed, log });
   const first: OpenCell = await openCell({
     ...options,
     seams: { ...options.seams, log, cells: firstCell.cells },
@@ -59,11 +73,14 @@ export async function openCellsService(options: CellOptions, cellCount: number):
             call(to, name, args, waitMs),
         },
         log,
-        onChange: changes.ring,
+        onChange() {
+          // One that has started anew was told the number of the service's start.
+          if (open < cellCount) tellCount();
+          changes.ring();
+        },
       }),
     );
   }
-  const others = () => [...processes.values()];
   const stopOthers = () => Promise.all(others().map((one) => one.stop(config.shutdownGraceMs)));
   const stopFirst = async () => {
     begun.end();
@@ -113,7 +130,7 @@ export async function openCellsService(options: CellOptions, cellCount: number):
       runIn: (cell, name, args) => call(cell, "command", { name, args }, 0),
     }),
     defaultModel: first.app.defaultModel,
-    place: () => `${cellCount} cells, each with its own process and database`,
+    place: () => `${open} cells, each with its own process and database`,
     firstAdmin: await findFirstAdmin(first.app),
     stop: () => runAll([() => Promise.all([stopOthers(), stopFirst()])]),
     stopJobs: first.kernel.jobs.stop,

@@ -1,5 +1,6 @@
 // Checks that copies of cells, which are made one after the other, have each account once: accounts may move in the meantime.
 import { join } from "node:path";
+import { remainsOf } from "../../cluster/accounts/cell-remains.ts";
 import { type Connection, openReadOnly } from "../../kernel/database/connection.ts";
 
 interface Copy {
@@ -25,7 +26,10 @@ export function hasEachAccountOnce(folder: string, databases: readonly string[])
       !copy.areMoving &&
       copy.come.every((account) => copies.every((other) => other === copy || !other.has(account))) &&
       [...copy.left].every(([account, to]) => copies[to]?.left.has(account) || copies[to]?.come.includes(account));
-    return copies.every(isSound);
+    // A cell that is closed gives cell 0 what it has.
+    const hasGiven = (copy: Copy, cell: number) => copy.left.has(remainsOf(cell));
+    const hasTaken = (cell: number) => copies[0]?.come.includes(remainsOf(cell)) === true;
+    return copies.every((copy, cell) => isSound(copy) && hasGiven(copy, cell) === hasTaken(cell));
   } finally {
     for (const connection of connections) connection.close();
   }

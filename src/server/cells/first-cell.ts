@@ -14,6 +14,7 @@ import { MINUTE, SECOND } from "../../kernel/util/time.ts";
 import type { OpenCell } from "../service/cell.ts";
 import { createCellSide } from "./cell-side.ts";
 import { type OpenAccounts, openAccounts } from "./open-accounts.ts";
+import { createCellRemoval } from "./remove-cell.ts";
 
 /** A cell that is new is asked so often until it answers, since it gets no accounts before. */
 const LOOK_MS = SECOND;
@@ -25,6 +26,8 @@ export interface FirstCellDeps {
   /** How many cells there are. */
   count(): number;
   call: CellCalls["call"];
+  /** Takes the last cell out of service: cell 0 has all that it had. */
+  closed(cell: number): Promise<void>;
   log: Log;
 }
 
@@ -46,7 +49,7 @@ export interface FirstCell {
   readonly moves: AccountMoves;
 }
 
-export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell {
+export function createFirstCell({ count, call, closed, log }: FirstCellDeps): FirstCell {
   const loads = createLoads(count);
   let open: { directory: Directory; names: CellNames; moves: AccountMoves } | undefined;
   function opened() {
@@ -90,7 +93,7 @@ export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell 
         bring: (account) => moves.move(account, 0),
         log,
       });
-      const moves = createAccountMoves({ database, count, call, log });
+      const moves = createAccountMoves({ database, count, call, closed, log });
       open = { directory, names, moves };
       return names;
     },
@@ -109,6 +112,8 @@ export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell 
         confirm: (used: { cell: number; names: Name[] }) => directory.confirm(used.cell, used.names),
         leastLoaded: () => loads.next(),
         moveAccount: ({ account, to }: { account: string; to: number }) => moves.move(account, to),
+        removeCell: createCellRemoval({ call, loads, moves: () => moves }),
+        isClosing: (other: number) => moves.isClosing(other),
       };
       const timers = [
         setInterval(() => void (mayReadLoads() && readLoads()), LOOK_MS),

@@ -1,5 +1,5 @@
 // Where the cells of one machine keep their data: cell 0 in the data folder itself, so that a service grows into cells as it is.
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { streamSettings } from "../../../plugins/streams/settings.ts";
 import type { Config, Environment } from "../../kernel/config/config.ts";
@@ -13,12 +13,21 @@ export const cellDataDir = ({ dataDir }: Pick<Config, "dataDir">, cell: number) 
 export const cellDatabaseUrl = (config: Pick<Config, "dataDir" | "database">, cell: number) =>
   cell === 0 ? config.database.url : `file:${join(cellDataDir(config, cell), "berth.db")}`;
 
-/** The cells other than the first that the data folder has, in their order. */
+/** In the folder of a cell that was removed: cell 0 has taken over what was in it. */
+const removedMark = (config: Pick<Config, "dataDir">, cell: number) => join(cellDataDir(config, cell), "removed");
+export const markRemoved = (config: Pick<Config, "dataDir">, cell: number) =>
+  writeFileSync(removedMark(config, cell), "This cell was removed. Cell 0 has what was in it.\n");
+/** It is opened again, empty. */
+export const unmarkRemoved = (config: Pick<Config, "dataDir">, cell: number) =>
+  rmSync(removedMark(config, cell), { force: true });
+
+/** The cells other than the first that the data folder has, in their order, without those that were removed. */
 export function foldersOfCells({ dataDir }: Pick<Config, "dataDir">): number[] {
   const folder = folderOfCells(dataDir);
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .flatMap((name) => (/^[1-9]\d*$/.test(name) ? [Number(name)] : []))
+    .filter((cell) => !existsSync(removedMark({ dataDir }, cell)))
     .toSorted((one, other) => one - other);
 }
 
@@ -27,7 +36,7 @@ export function requireAllCells(config: Pick<Config, "dataDir">, count: number):
   const last = foldersOfCells(config).at(-1) ?? 0;
   if (last < count) return;
   throw new StartError(
-    `${folderOfCells(config.dataDir)} has the data of ${last + 1} cells. Set CELLS=${last + 1} or more; cells can't be taken away.`,
+    `${folderOfCells(config.dataDir)} has the data of ${last + 1} cells. Set CELLS=${last + 1} or more. To have fewer, start the service with that and run berth cells remove ${last}.`,
   );
 }
 

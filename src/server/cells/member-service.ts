@@ -20,7 +20,7 @@ export async function openMemberService(options: CellOptions, link: ParentLink):
   const directory = remoteDirectory(link.callCell);
   const names = createCellNames({
     here: link.cell,
-    count: () => link.count,
+    count: link.count,
     directory,
     leastLoaded: directory.leastLoaded,
     ask: (to, question, text) => link.callCell<string>(to, "answer", { question, text }),

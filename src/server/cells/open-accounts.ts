@@ -1,10 +1,12 @@
 // Lets accounts move to and from a cell: puts the gate before its surfaces, and answers what the driver in cell 0 asks for.
 import { type AccountSide, createAccountSide } from "../../cluster/accounts/account-side.ts";
+import { remainsOf } from "../../cluster/accounts/cell-remains.ts";
 import { createGate } from "../../cluster/accounts/gate.ts";
 import type { Packed } from "../../cluster/accounts/parcel.ts";
 import type { CallHandlers } from "../../cluster/cells/calls.ts";
 import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import type { CellNames } from "../../cluster/cells/cell-names.ts";
+import type { Database } from "../../kernel/database/database.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { KEPT_FOLDERS, type SharedFiles } from "../../kernel/files.ts";
 import { createKeyedQueue } from "../../kernel/util/keyed-queue.ts";
@@ -47,6 +49,9 @@ export function openAccounts(
     },
   });
   gate.refresh().catch((error: unknown) => log.warn("accounts that move could not be read", { error }));
+  void reopen(names.here, database, call, side).catch((error: unknown) =>
+    log.warn("whether this cell is open could not be found out", { error }),
+  );
   return {
     surfaces: { web: gate.before(app.web), backend: gate.before(app.backend) },
     handlers: {
@@ -57,6 +62,18 @@ export function openAccounts(
       },
     },
   };
+}
+
+/** A cell that was closed, and is open again, takes accounts again. It stays as it is while it is being closed. */
+async function reopen(
+  here: number,
+  { read }: Pick<Database, "read">,
+  call: CellCalls["call"],
+  side: AccountSide,
+): Promise<void> {
+  const sql = "SELECT 1 FROM moving_accounts WHERE account_id = ? AND state = 'left'";
+  if ((await read(sql, [remainsOf(here)])).rows.length === 0) return;
+  if (!(await call<boolean>(0, "isClosing", here))) await side.reopen();
 }
 
 /** Packs with this program in a process of its own, so that this one goes on. */

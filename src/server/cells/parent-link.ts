@@ -7,7 +7,8 @@ import { StartError } from "../../kernel/errors.ts";
 export type ParentLink = ReturnType<typeof openParentLink>;
 
 /** Throws StartError if this process was not started by another one of this program. */
-export function openParentLink(cell: number, count: number) {
+export function openParentLink(cell: number, firstCount: number) {
+  let count = firstCount;
   const send = process.send?.bind(process);
   if (!send) throw new StartError("A cell is started by the service: set CELLS, then run serve.");
   let side: (name: string, args: unknown) => Promise<unknown> = () =>
@@ -16,6 +17,9 @@ export function openParentLink(cell: number, count: number) {
   const { call, receive } = createCalls((message) => void send(message), {
     cell: ({ name, args }: { name: string; args: unknown }) => side(name, args),
     alive: () => true,
+    count: (cells: number) => {
+      count = cells;
+    },
     stop: () => stop(),
   });
   process.on("message", receive);
@@ -25,7 +29,7 @@ export function openParentLink(cell: number, count: number) {
   return {
     cell,
     /** How many cells there are on a machine alone. */
-    count,
+    count: () => count,
     /** Says what the first process and the other cells may call here. */
     serve(handlers: CallHandlers) {
       side = (name, args) => callHandler(handlers, name, args);

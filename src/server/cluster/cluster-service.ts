@@ -50,7 +50,12 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     grants,
     changed: changes.wait,
   });
-  const firstCell = createFirstCell({ count, call: calls.call, log });
+  const firstCell = createFirstCell({
+    count,
+    call: calls.call,
+    closed: async (cell) => opened?.node.closeCell(cell),
+    log,
+  });
 
   function placeOf(cell: number): Place | undefined {
     const open = cell === 0 ? here() : undefined;

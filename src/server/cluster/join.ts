@@ -5,7 +5,7 @@ import { filesOfCell } from "../../cluster/files/blobs-under.ts";
 import { keepAll } from "../../cluster/files/keep-all.ts";
 import { openCopy, readPlace } from "../../cluster/log/copy.ts";
 import { CLUSTER_KEY } from "../../cluster/node.ts";
-import { COUNT_KEY } from "../../cluster/ownership/cell-table.ts";
+import { CLOSED_KEY, COUNT_KEY } from "../../cluster/ownership/cell-table.ts";
 import { createSnapshots } from "../../cluster/snapshot/snapshots.ts";
 import { readStatus } from "../../cluster/status.ts";
 import type { Config } from "../../kernel/config/config.ts";
@@ -55,6 +55,7 @@ export async function joinCluster(config: Config, engine: Engine, replace: boole
     const isFirst = (await table.swap(CLUSTER_KEY, cluster, 0)) !== undefined;
     if (!isFirst) throw new StartError("Another machine has joined at the same time. Nothing was changed here.");
     await table.put(COUNT_KEY, String(cells.length));
+    await table.remove(CLOSED_KEY);
     return report;
   } catch (error) {
     for (const { file } of cells) await leaveWith(file, config);

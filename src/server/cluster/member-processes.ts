@@ -123,6 +123,8 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
         else if (starting() < STARTS_AT_ONCE) start(cell);
       } else if (member && performance.now() - member.usedAt > UNUSED_MS) void end(cell, member);
     }
+    // Removed cells.
+    for (const [cell, member] of members) if (cell >= count) void end(cell, member);
     return move;
   }
 

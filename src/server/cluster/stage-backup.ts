@@ -10,7 +10,7 @@ import { catchUp } from "../../cluster/log/catch-up.ts";
 import { openCopy } from "../../cluster/log/copy.ts";
 import { openNatsEngine } from "../../cluster/nats/nats-engine.ts";
 import { CLUSTER_KEY } from "../../cluster/node.ts";
-import { COUNT_KEY } from "../../cluster/ownership/cell-table.ts";
+import { readCount } from "../../cluster/ownership/cell-table.ts";
 import { clusterSettings } from "../../cluster/settings.ts";
 import { createSnapshots } from "../../cluster/snapshot/snapshots.ts";
 import type { Config } from "../../kernel/config/config.ts";
@@ -29,7 +29,7 @@ export async function stageCluster(config: Config, folder: string, now: number):
   const engine = await openNatsEngine({ address: url, name: "berth backup" });
   try {
     const table = await engine.table("cells");
-    const count = Number((await table.find(COUNT_KEY))?.value ?? 1);
+    const count = await readCount(table);
     const cluster = (await table.find(CLUSTER_KEY))?.value;
     if (count === 1 || cluster === undefined) return undefined;
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,23 +1,32 @@
-// Runs `berth cells`, which shows the cells of the service, `berth cells move`, and what the service itself starts: `cells run N COUNT` for a
+// Runs `berth cells`, which shows the cells of the service, `berth cells move`, `berth cells remove`, and what the service itself starts: `cells run N COUNT` for a
 // cell, `cells pack …` for the parcel of an account.
 
 import type { MovedAccount } from "../../cluster/accounts/account-moves.ts";
+import { clusterSettings } from "../../cluster/settings.ts";
 import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { AppError, StartError } from "../../kernel/errors.ts";
+import { count } from "../../kernel/util/text/count.ts";
 import type { CellState } from "../cells/cell-commands.ts";
 import { requireDatabase } from "../cells/existing-database.ts";
+import type { RemovalStep } from "../cells/remove-cell.ts";
 import { loadAllSettings } from "../settings.ts";
 import { askService, noServiceError } from "./run-command.ts";
 
+/** Milliseconds between two lines that say how far a removal is. */
+const SHOWN_MS = 1_000;
+
 export async function cellsCommand([name, ...numbers]: string[], plugins: string[], asJson: boolean): Promise<number> {
-  const [cell = 0, count = 0] = numbers.map(Number);
-  if (name === "run" && cell > 0 && cell < count) return runCell(cell, count, plugins);
+  const [cell = 0, cells = 0] = numbers.map(Number);
+  if (name === "run" && cell > 0 && cell < cells) return runCell(cell, cells, plugins);
   if (name === "pack") return packAccount(numbers);
   const [account, target] = numbers;
   if (name === "move" && account !== undefined && target !== undefined) return moveAccount(account, target, asJson);
+  if (name === "remove" && account !== undefined && target === undefined) return removeCell(account, asJson);
   if (name !== undefined) {
-    process.stderr.write(`Usage: ${programName()} cells [--json] | cells move ACCOUNT CELL [--json]\n`);
+    process.stderr.write(
+      `Usage: ${programName()} cells [--json] | cells move ACCOUNT CELL [--json] | cells remove CELL [--json]\n`,
+    );
     return 2;
   }
   const states = await statesOf(loadAllSettings(environment()));
@@ -32,6 +41,35 @@ async function moveAccount(account: string, cell: string, asJson: boolean): Prom
     from === to ? `The account is in cell ${to} already.` : `Moved from cell ${from} to cell ${to} in ${ms} ms.`;
   process.stdout.write(`${asJson ? JSON.stringify(moved, null, 2) : text}\n`);
   return 0;
+}
+
+/** Moves one account after the other, and closes the cell. Interrupted, it goes on where it was when it is run again. */
+async function removeCell(cell: string, asJson: boolean): Promise<number> {
+  const config = loadAllSettings(environment());
+  const failed = new Map<string, string>();
+  let moved = 0;
+  let shownAt = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    const skip = JSON.stringify([...failed.keys()]);
+    const step = (await askCells(config, "cells.remove", { cell, skip })) as RemovalStep;
+    if (step.moved) moved++;
+    if (step.failed) failed.set(step.failed.account, step.failed.message);
+    if (step.isClosed) {
+      const next = config.of(clusterSettings).url === undefined ? ` Set CELLS=${cell} for the next start.` : "";
+      const text = `Cell ${cell} is removed: ${count(moved, "account")} moved to other cells.${next}`;
+      process.stdout.write(`${asJson ? JSON.stringify({ cell: Number(cell), moved }) : text}\n`);
+      return 0;
+    }
+    if (!step.moved && !step.failed) {
+      const reasons = [...failed].map(([account, message]) => `${account}: ${message}`).join("\n");
+      throw new StartError(
+        `${count(step.left, "account")} could not be moved, so cell ${cell} stays. Run the command again to go on.\n${reasons}`,
+      );
+    }
+    const isDue = performance.now() - shownAt >= SHOWN_MS;
+    if (isDue && !asJson) process.stdout.write(`${moved} moved, ${step.left} left\n`);
+    if (isDue) shownAt = performance.now();
+  }
 }
 
 /** Prints what was packed. */

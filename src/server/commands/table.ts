@@ -143,8 +143,8 @@ export const COMMANDS: Record<string, Command> = {
     run: async ([path], flags) => (await import("./import.ts")).importCommand(path, flags),
   },
   cells: {
-    usage: "cells [move ACCOUNT CELL] [--json]",
-    summary: "the parts into which CELLS divides the service, and moves of accounts between them",
+    usage: "cells [move ACCOUNT CELL | remove CELL] [--json]",
+    summary: "the parts into which CELLS divides the service, moves of accounts between them, and one cell less",
     flags: ["json", "plugin"],
     // For the processes that the service starts.
     flagHelp: { plugin: "" },

@@ -3,7 +3,7 @@
 import { writeSync } from "node:fs";
 import type { CheckReport } from "../../../cluster/check/check.ts";
 import type { Engine } from "../../../cluster/engine.ts";
-import { COUNT_KEY } from "../../../cluster/ownership/cell-table.ts";
+import { raiseCount, readCount } from "../../../cluster/ownership/cell-table.ts";
 import { keyOf } from "../../../cluster/ownership/lease.ts";
 import { drainKey, keepKey, moveKey } from "../../../cluster/ownership/orders.ts";
 import { clusterSettings } from "../../../cluster/settings.ts";
@@ -70,15 +70,18 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       if (wanted === undefined) return `The cluster has ${have === 1 ? "one cell" : `${have} cells`}.\n`;
       const next = /^[1-9]\d*$/.test(wanted) ? Number(wanted) : 0;
       if (next < 1) throw new StartError(`${wanted} is no number of cells.`);
-      if (next < have) throw new StartError(`The cluster has ${have} cells already; cells can't be taken away.`);
-      // Each has a process on two machines, and can't be taken away: a slip of the hand would be for ever.
+      if (next < have)
+        throw new StartError(
+          `The cluster has ${have} cells already. To have fewer, run: ${programName()} cells remove ${have - 1}`,
+        );
+      // Each has a process on two machines, and to take it away again takes a while.
       const machines = (await readStatus(engine)).nodes.filter(({ lease }) => lease === "ok").length;
       const most = Math.min(MAX_CELLS, machines * CELLS_OF_MACHINE);
       if (next > most)
         throw new StartError(
           `With ${machines === 1 ? "one machine" : `${machines} machines`}, a cluster has at most ${most} cells: ${CELLS_OF_MACHINE} for each machine. Each takes 30 MiB of memory on two of them. Start more machines first.`,
         );
-      await (await engine.table("cells")).put(COUNT_KEY, String(next));
+      await raiseCount(await engine.table("cells"), next);
       const { cells } = await until(
         engine,
         ({ cells }) => cells.length === next && cells.every(({ state }) => state === "ok" || state === "no standby"),
@@ -183,7 +186,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
 
 /** How many cells the cluster has. */
 async function countCells(engine: Engine): Promise<number> {
-  return Number((await (await engine.table("cells")).find(COUNT_KEY))?.value ?? 1);
+  return readCount(await engine.table("cells"));
 }
 
 async function requireCell(engine: Engine, cell: string): Promise<void> {
