@@ -68,7 +68,7 @@ describe("three cells on two machines", () => {
     const grown = await cluster.command("cluster", "cells", String(CELLS));
     expect(grown.stderr).toBe("");
     expect(grown.stdout).toStartWith(`The cluster has ${CELLS} cells.`);
-    expect((await cluster.command("cluster", "cells", "2")).stderr).toContain("cells can't be taken away");
+    expect((await cluster.command("cluster", "cells", "2")).stderr).toContain("cells remove 2");
     const status = await settled(cluster);
     expect(new Set(ownersOf(status)).size).toBe(2);
     // Accounts stay where they are.
@@ -125,6 +125,26 @@ describe("three cells on two machines", () => {
       }
     }
   }, 90_000);
+
+  test("the last cell is removed while it runs, every machine answers for its accounts, and it is opened again", async () => {
+    const last = CELLS - 1;
+    const removed = await cluster.command("cells", "remove", String(last));
+    expect(removed.stderr).toBe("");
+    expect(removed.stdout).toContain(`Cell ${last} is removed`);
+    expect((await cluster.status()).cells.map(({ cell }) => cell)).toEqual([0, 1]);
+    for (const node of cluster.nodes)
+      for (const owner of owners.values())
+        expect(await talk(owner, node, "after a removal")).toBe("echo: after a removal");
+    expect((await cluster.command("cluster", "cells", String(CELLS))).stderr).toBe("");
+    await settled(cluster);
+    const owner = owners.get(last);
+    if (!owner) throw new Error("There is no account of the last cell.");
+    await eventually(
+      async () => (await cluster.command("cells", "move", owner.client.account.email, String(last))).exitCode === 0,
+      { timeoutMs: 30_000 },
+    );
+    for (const node of cluster.nodes) expect(await talk(owner, node, "back again")).toBe("echo: back again");
+  }, 120_000);
 
   test("the copies of each cell are equal", async () => {
     for (const cell of owners.keys()) {

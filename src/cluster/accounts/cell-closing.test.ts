@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { openSimulatedCells, type SimulatedCells } from "../../../tests/support/simulated-cells.ts";
 import { createMarks } from "../../kernel/cells/create-marks.ts";
-import { SCHEMA_SQL, STAYING, toSchema } from "./closure.ts";
 import { remainsOf, remainsTables } from "./cell-remains.ts";
+import { SCHEMA_SQL, STAYING, toSchema } from "./closure.ts";
 
 const LAST = 2;
 const ACCOUNT = createMarks(LAST).newId();
@@ -22,7 +22,10 @@ const audit = (id: string) => ({
 });
 let cells: SimulatedCells;
 let count: number;
-const driver = () => cells.driver({ count: () => count, closed: async (cell) => void (count = cell) });
+async function closed(cell: number): Promise<void> {
+  count = cell;
+}
+const driver = () => cells.driver({ count: () => count, closed });
 
 beforeEach(async () => {
   cells = await openSimulatedCells(LAST + 1);
@@ -44,7 +47,15 @@ beforeEach(async () => {
   await cells.insert(0, "audit_log", audit("e0"));
   for (const id of ["e1", "e2"]) await cells.insert(LAST, "audit_log", audit(id));
   await cells.insert(LAST, "erasures", { id: "r", person: "p", actor: "a", started_at: 1 });
-  await cells.insert(LAST, "usage_days", { user_id: GONE, day: DAY, agent_id: "", provider: "p", model: "m", own_key: 0, ...sums(2) });
+  await cells.insert(LAST, "usage_days", {
+    user_id: GONE,
+    day: DAY,
+    agent_id: "",
+    provider: "p",
+    model: "m",
+    own_key: 0,
+    ...sums(2),
+  });
   for (const [cell, id] of [
     [0, "j0"],
     [LAST, "j1"],
@@ -129,7 +140,9 @@ describe("the last cell", () => {
       }
       expect(await cells.countIn(LAST, "audit_log")).toBe(2);
       expect(await cells.countIn(0, "audit_log")).toBe(1);
-      expect(await cells.rowsIn(LAST, "SELECT * FROM moving_accounts WHERE account_id = ?", remainsOf(LAST))).toEqual([]);
+      expect(await cells.rowsIn(LAST, "SELECT * FROM moving_accounts WHERE account_id = ?", remainsOf(LAST))).toEqual(
+        [],
+      );
       expect(writes).toBeLessThan(60);
     }
   }, 120_000);

@@ -60,7 +60,11 @@ export async function requireNoAccounts({ read }: Pick<Database, "read">): Promi
 }
 
 /** Deletes what cell 0 has taken over: the cell is empty if it is opened again. */
-export async function deleteRemains(database: Database, schema: readonly TableSchema[], account: string): Promise<void> {
+export async function deleteRemains(
+  database: Database,
+  schema: readonly TableSchema[],
+  account: string,
+): Promise<void> {
   await requireNoAccounts(database);
   const tables = remainsTables(schema).toReversed();
   for (const { name, where } of tables.filter((one) => !KEPT.has(one.name) && one.name !== "audit_log")) {
@@ -72,7 +76,8 @@ export async function deleteRemains(database: Database, schema: readonly TableSc
 
 /** The audit log goes on in the chain of cell 0. The trigger that keeps entries for two years is there. */
 async function endChainStatements({ read }: Pick<Database, "read">): Promise<Statement[]> {
-  const [trigger] = (await read("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = 'audit_log_kept'")).rows;
+  const [trigger] = (await read("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = 'audit_log_kept'"))
+    .rows;
   return [
     "DROP TRIGGER audit_log_kept",
     "DELETE FROM audit_log",

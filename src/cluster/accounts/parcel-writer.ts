@@ -109,7 +109,10 @@ export function writeParcel({ file, dataDir, account }: Source, out: string): Pa
   function jobsNaming(named: ReadonlySet<string>): { jobs: JobRow[]; running: number } {
     const found = rows(
       "SELECT id, kind, unique_key, payload, state, run_at, attempt, max_attempts, last_error, created_at, lease FROM jobs ORDER BY id",
-    ).filter(({ payload, unique_key: key }) => isRemains(account) || `${payload} ${key ?? ""}`.match(NAMES)?.some((name) => named.has(name)));
+    ).filter(
+      ({ payload, unique_key: key }) =>
+        isRemains(account) || `${payload} ${key ?? ""}`.match(NAMES)?.some((name) => named.has(name)),
+    );
     const jobs = found.map(({ state, lease: _, ...job }) => ({
       ...job,
       id: String(job.id),

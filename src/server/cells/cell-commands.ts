@@ -5,12 +5,12 @@ import type { LiveSnapshot } from "../../../plugins/fleet/index.ts";
 import type { MovedAccount } from "../../cluster/accounts/account-moves.ts";
 import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import type { RemoteDirectory } from "../../cluster/cells/remote-directory.ts";
+import type { RemovalStep } from "../../cluster/cells/remove-cell.ts";
 import { cellOfId } from "../../kernel/cells/marks.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import type { KeyRotationResult } from "../../kernel/security/key-rotation.ts";
 import type { RunCommand } from "../control-socket.ts";
 import type { FirstCell } from "./first-cell.ts";
-import type { RemovalStep } from "./remove-cell.ts";
 
 /** What an operator sees of a cell. */
 export interface CellState {

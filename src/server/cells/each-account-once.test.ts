@@ -52,6 +52,16 @@ test("an account that was deleted after its move is in none, and that is right",
   expect(check({ users: [], moving: left(1) }, { users: [], moving: here })).toBe(true);
 });
 
+test("of a cell that was closed, cell 0 has what it had, in copies of the same moment", () => {
+  const given = { "cell:1": ["left", 0] } as const;
+  const taken = { "cell:1": ["here", 1] } as const;
+  expect(check({ users: ["ada"], moving: taken }, { users: [], moving: given })).toBe(true);
+  expect(check({ users: ["ada"], moving: taken }, { users: [] })).toBe(false);
+  expect(check({ users: ["ada"] }, { users: [], moving: given })).toBe(false);
+  // The cell is not in the backup any more.
+  expect(check({ users: ["ada"], moving: taken })).toBe(true);
+});
+
 test("copies of a moment in which an account is on its way are not used", () => {
   expect(check({ users: ["ada"], underWay: ["ada"] }, { users: [] })).toBe(false);
   expect(check({ users: ["ada"], moving: { ada: ["leaving", 1] } }, { users: [] })).toBe(false);

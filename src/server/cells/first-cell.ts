@@ -6,6 +6,7 @@ import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import { type CellNames, createCellNames } from "../../cluster/cells/cell-names.ts";
 import { createDirectory, type Directory } from "../../cluster/cells/directory.ts";
 import { type CellLoad, createLoads, type Loads } from "../../cluster/cells/loads.ts";
+import { createCellRemoval } from "../../cluster/cells/remove-cell.ts";
 import type { Name } from "../../kernel/cells/cells.ts";
 import type { Database } from "../../kernel/database/database.ts";
 import { StartError } from "../../kernel/errors.ts";
@@ -14,7 +15,6 @@ import { MINUTE, SECOND } from "../../kernel/util/time.ts";
 import type { OpenCell } from "../service/cell.ts";
 import { createCellSide } from "./cell-side.ts";
 import { type OpenAccounts, openAccounts } from "./open-accounts.ts";
-import { createCellRemoval } from "./remove-cell.ts";
 
 /** A cell that is new is asked so often until it answers, since it gets no accounts before. */
 const LOOK_MS = SECOND;

@@ -2,6 +2,7 @@
 // cell, `cells pack …` for the parcel of an account.
 
 import type { MovedAccount } from "../../cluster/accounts/account-moves.ts";
+import type { RemovalStep } from "../../cluster/cells/remove-cell.ts";
 import { clusterSettings } from "../../cluster/settings.ts";
 import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
@@ -9,7 +10,6 @@ import { AppError, StartError } from "../../kernel/errors.ts";
 import { count } from "../../kernel/util/text/count.ts";
 import type { CellState } from "../cells/cell-commands.ts";
 import { requireDatabase } from "../cells/existing-database.ts";
-import type { RemovalStep } from "../cells/remove-cell.ts";
 import { loadAllSettings } from "../settings.ts";
 import { askService, noServiceError } from "./run-command.ts";
 

@@ -1,10 +1,11 @@
 // Removes the last cell, step by step: its accounts move to the others, then it is closed. A step is one call, so that the command which
 // asks for them shows how far it is, can be interrupted, and goes on where it was.
-import type { AccountMoves } from "../../cluster/accounts/account-moves.ts";
-import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
-import type { Loads } from "../../cluster/cells/loads.ts";
+
 import { AppError } from "../../kernel/errors.ts";
 import { MINUTE } from "../../kernel/util/time.ts";
+import type { AccountMoves } from "../accounts/account-moves.ts";
+import type { CellCalls } from "./cell-calls.ts";
+import type { Loads } from "./loads.ts";
 
 /** What one step did. */
 export interface RemovalStep {
