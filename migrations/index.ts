@@ -93,6 +93,7 @@ import budgetShares from "./0174_budget_shares.sql" with { type: "text" };
 import accountMoves from "./0175_account_moves.sql" with { type: "text" };
 import monthsByAccount from "./0180_months_by_account.sql" with { type: "text" };
 import turnCounts from "./0181_turn_counts.sql" with { type: "text" };
+import usageSteps from "./0185_usage_steps.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -192,4 +193,5 @@ export const migrations: readonly Migration[] = [
   { name: "0175_account_moves", sql: accountMoves },
   { name: "0180_months_by_account", sql: monthsByAccount },
   { name: "0181_turn_counts", sql: turnCounts },
+  { name: "0185_usage_steps", sql: usageSteps },
 ];

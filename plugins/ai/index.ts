@@ -90,8 +90,7 @@ export const ai = plugin("ai", (host) => {
     authService,
     agents: agentService,
     agentStats: agentStatsService,
-    isKnownModel: (provider, model) =>
-      catalogue.listKnown().some((entry) => entry.provider === provider && entry.id === model),
+    isKnownModel: catalogue.isListed,
   });
   const { ledger } = billing;
   const turnModels = createTurnModels({

@@ -1,5 +1,5 @@
 // Serves the AI API on the operator's keys: selects the candidates, reserves the cost, and settles it after the response.
-import { unauthorized } from "../../../src/kernel/errors.ts";
+import { type AppError, unauthorized } from "../../../src/kernel/errors.ts";
 import { abortable } from "../../../src/kernel/util/timeout.ts";
 import type { CachedCalls } from "../cache/cached-calls.ts";
 import {
@@ -80,19 +80,14 @@ export function createApiCalls({
     return catalogue.untilReady();
   }
 
-  /** Throws 400 if a field may cost extra and somebody's limited budget pays. */
-  async function refusePaidFields(
-    eligible: readonly Candidate[],
-    userId: string | undefined,
-    { findPaidField }: RequestCheck,
-  ): Promise<void> {
+  /** The error for a field that may cost extra, unless an account without a limit pays. */
+  function paidFieldRefusal(eligible: readonly Candidate[], { findPaidField }: RequestCheck): AppError | undefined {
     for (const candidate of eligible) {
       const { definition, demo, local } = candidate.upstream;
       const field = demo || local ? undefined : findPaidField(candidate);
-      if (field === undefined) continue;
-      if (userId !== undefined && (await isUnlimited(userId))) return;
-      throw paidFieldError(field, definition);
+      if (field !== undefined) return paidFieldError(field, definition);
     }
+    return undefined;
   }
 
   /** Whether the id has options that change its price, as no listed id does. */
@@ -111,7 +106,8 @@ export function createApiCalls({
     if (!first) throw noProviderError();
     const { text, body, userId, maxAgeS } = apiCall;
     refuseDuplicateKeys(text, body);
-    await refusePaidFields(eligible, userId, check);
+    const refusal = paidFieldRefusal(eligible, check);
+    if (refusal && !(userId !== undefined && (await isUnlimited(userId)))) throw refusal;
     const call = { kind: userId === undefined ? "public" : "api", userId, ...servedBy(first) } as const;
     const sendCall = () => reserveAndCall(apiCall, call, eligible, check, passThrough);
     return maxAgeS === undefined ? sendCall() : cachedCall({ text, body, call, maxAgeS }, sendCall);

@@ -1,6 +1,6 @@
 // Calls the candidates for a model one after the other until one responds, each with its share of the time and its circuit breaker.
 import { AppError } from "../../../src/kernel/errors.ts";
-import type { Metrics } from "../../../src/kernel/telemetry/metrics.ts";
+import type { Histogram, Metrics } from "../../../src/kernel/telemetry/metrics.ts";
 import type { Candidate } from "../providers/candidates.ts";
 import type { CallOutcome } from "../providers/circuit-breaker.ts";
 import type { ProviderHealth } from "../providers/provider-health.ts";
@@ -79,12 +79,19 @@ export function createProviderCalls({ health, metrics, recorder, connectTimeout 
     CALL_SECONDS,
   );
   const series = new Map<string, { inc(): void }>();
+  const timeSeries = new Map<string, Histogram>();
 
   function countCall({ provider }: Upstream, end: CallEnd): void {
     const key = `${provider} ${end}`;
     const one = series.get(key) ?? callsCounter.labels({ provider, end });
     series.set(key, one);
     one.inc();
+  }
+
+  function timesOf({ provider }: Upstream): Histogram {
+    const one = timeSeries.get(provider) ?? times.labels({ provider });
+    timeSeries.set(provider, one);
+    return one;
   }
 
   /** @param candidatesLeft candidates after this one */
@@ -119,7 +126,7 @@ export function createProviderCalls({ health, metrics, recorder, connectTimeout 
         ? request.send(candidate, abort.signal)
         : sendWithRetry(request, candidate, abort.signal));
       answeredMs = performance.now() - started;
-      times.labels({ provider: upstream.provider }).observe(answeredMs / 1000);
+      timesOf(upstream).observe(answeredMs / 1000);
       const failed = isProviderFailure(response.status);
       if (failed && candidatesLeft > 0) throw await failureFromResponse(response, upstream);
       const result = await request.receive({

@@ -57,7 +57,7 @@ const ownValue = <Value>(record: Readonly<Record<string, Value>>, key: string) =
   Object.hasOwn(record, key) ? record[key] : undefined;
 
 function findField(body: Json, ruleOf: (name: string) => FieldRule | undefined): string | undefined {
-  for (const [name, value] of Object.entries(body)) if (value !== null && !ruleOf(name)?.(value)) return name;
+  for (const name in body) if (body[name] !== null && !ruleOf(name)?.(body[name])) return name;
   return undefined;
 }
 

@@ -33,29 +33,58 @@ const COLUMNS =
 const COLUMN_COUNT = 15;
 /** The index of `user_id` in `COLUMNS`. */
 const USER_INDEX = 3;
+const PLACEHOLDERS: readonly string[] = Array(COLUMN_COUNT).fill("?");
 /** The usage of a turn belongs to the agent's present owner, even if the agent was transferred during the turn. */
-const ROW_PLACEHOLDERS = `(${Array(COLUMN_COUNT).fill("?").with(USER_INDEX, `coalesce(${AGENT_OWNER_SQL}, ?)`).join(", ")})`;
-/** Rows per statement: few different sizes, so that the statements stay prepared. */
-const BATCH_SIZES = [200, 50, 10, 1];
+const OWNED_PLACEHOLDERS = PLACEHOLDERS.with(USER_INDEX, `coalesce(${AGENT_OWNER_SQL}, ?)`);
+/** Rows per statement: a statement costs as much as two rows, so the last ones of a batch take few, and all stay prepared. */
+const BATCH_SIZES = [128, 64, 32, 16, 8, 4, 2, 1];
 
-const insertSql = (rows: number) =>
-  `INSERT INTO usage (${COLUMNS}) VALUES ${Array(rows).fill(ROW_PLACEHOLDERS).join(", ")} ON CONFLICT (id) DO NOTHING`;
-const INSERT_SQL_BY_SIZE = new Map(BATCH_SIZES.map((size) => [size, insertSql(size)]));
-const INSERT_ONE_SQL = insertSql(1);
+/** Rows of one kind, with their values. */
+interface RowKind {
+  sqlOf(rows: number): string;
+  argsOf(row: LedgerRow): (string | number | null)[];
+}
 
-const argsOf = (row: LedgerRow) => row.toSpliced(USER_INDEX, 0, row[2] === "turn" ? row[4] : null);
+const kindOf = (placeholders: readonly string[], argsOf: RowKind["argsOf"]): RowKind => {
+  const known = new Map<number, string>();
+  return {
+    argsOf,
+    sqlOf(rows) {
+      let sql = known.get(rows);
+      if (sql === undefined) {
+        const values = Array(rows)
+          .fill(`(${placeholders.join(", ")})`)
+          .join(", ");
+        sql = `INSERT INTO usage (${COLUMNS}) VALUES ${values} ON CONFLICT (id) DO NOTHING`;
+        known.set(rows, sql);
+      }
+      return sql;
+    },
+  };
+};
+const OF_AGENTS = kindOf(OWNED_PLACEHOLDERS, (row) => row.toSpliced(USER_INDEX, 0, row[4]));
+const OF_OTHERS = kindOf(PLACEHOLDERS, (row) => [...row]);
 
-export const insertStatement = (row: LedgerRow): Statement => ({ sql: INSERT_ONE_SQL, args: argsOf(row) });
+const isOfAgent = (row: LedgerRow) => row[2] === "turn" && row[4] !== null;
+
+export const insertStatement = (row: LedgerRow): Statement => {
+  const { sqlOf, argsOf } = isOfAgent(row) ? OF_AGENTS : OF_OTHERS;
+  return { sql: sqlOf(1), args: argsOf(row) };
+};
 
 /** Inserts many rows per statement, which is twice as fast as one each. */
 export function insertStatements(rows: readonly LedgerRow[]): Statement[] {
+  const ofAgents = rows.filter(isOfAgent);
+  if (ofAgents.length === 0) return statementsOf(OF_OTHERS, rows);
+  const ofOthers = rows.filter((row) => !isOfAgent(row));
+  return [...statementsOf(OF_AGENTS, ofAgents), ...statementsOf(OF_OTHERS, ofOthers)];
+}
+
+function statementsOf({ sqlOf, argsOf }: RowKind, rows: readonly LedgerRow[]): Statement[] {
   const statements: Statement[] = [];
   for (let at = 0; at < rows.length; ) {
     const size = BATCH_SIZES.find((count) => count <= rows.length - at) ?? 1;
-    statements.push({
-      sql: INSERT_SQL_BY_SIZE.get(size) ?? INSERT_ONE_SQL,
-      args: rows.slice(at, at + size).flatMap(argsOf),
-    });
+    statements.push({ sql: sqlOf(size), args: rows.slice(at, at + size).flatMap(argsOf) });
     at += size;
   }
   return statements;

@@ -30,29 +30,33 @@ const ALL = -1;
 /** The oldest rows that are not added yet. ?1: the most rows. */
 const NEXT = "(SELECT * FROM usage_unsummed ORDER BY row LIMIT ?1)";
 const COUNTS = ["calls", "cached", "estimated", "input_tokens", "output_tokens", "cost_micro_usd", "credit_micro_usd"];
-const SUMS = `count(*), ${COUNTS.slice(1)
-  .map((column) => `sum(${column})`)
-  .join(", ")}`;
+const sumsOf = (columns: readonly string[]) => columns.map((column) => `sum(${column})`).join(", ");
 const addTo = (columns: readonly string[]) =>
   `ON CONFLICT DO UPDATE SET ${columns.map((column) => `${column} = ${column} + excluded.${column}`).join(", ")}`;
 
-const USER = "coalesce(user_id, '')";
-const AGENT = "coalesce(agent_id, '')";
-const DAY = "at / 86400000";
-const MONTH = "CAST(strftime('%Y%m', at / 1000, 'unixepoch') AS INTEGER)";
-const BY_DAY: AddRows = (rows) => `INSERT INTO usage_days
-  SELECT ${USER}, ${DAY}, ${AGENT}, provider, model, own_key, ${SUMS} FROM ${rows} GROUP BY 1, 2, 3, 4, 5, 6 ${addTo(COUNTS)}`;
-const BY_ACCOUNT: AddRows = (rows) => `INSERT INTO usage_account_days
-  SELECT ${USER}, ${DAY}, provider, model, own_key, ${SUMS} FROM ${rows} GROUP BY 1, 2, 3, 4, 5 ${addTo(COUNTS)}`;
-const BY_MONTH: AddRows = (rows) => `INSERT INTO usage_agent_months
-  SELECT ${USER}, ${MONTH}, ${AGENT}, ${SUMS}, sum(cost_micro_usd * own_key) FROM ${rows} GROUP BY 1, 2, 3
+const KEY = ["user_id", "day", "agent_id", "provider", "model", "own_key"];
+/** Groups the rows by all that any sum is kept by. The sums of accounts and months are sums of these. */
+const GROUP: AddRows = (rows) => `INSERT INTO usage_step (${[...KEY, ...COUNTS].join(", ")})
+  SELECT coalesce(user_id, ''), at / 86400000, coalesce(agent_id, ''), provider, model, own_key, count(*),
+    ${sumsOf(COUNTS.slice(1))} FROM ${rows} GROUP BY 1, 2, 3, 4, 5, 6`;
+const BY_DAY = `INSERT INTO usage_days SELECT ${[...KEY, ...COUNTS].join(", ")} FROM usage_step WHERE true ${addTo(COUNTS)}`;
+const BY_ACCOUNT = `INSERT INTO usage_account_days
+  SELECT user_id, day, provider, model, own_key, ${sumsOf(COUNTS)} FROM usage_step GROUP BY 1, 2, 3, 4, 5 ${addTo(COUNTS)}`;
+const MONTH = "CAST(strftime('%Y%m', day * 86400, 'unixepoch') AS INTEGER)";
+const BY_MONTH = `INSERT INTO usage_agent_months
+  SELECT user_id, ${MONTH}, agent_id, ${sumsOf(COUNTS)}, sum(cost_micro_usd * own_key) FROM usage_step GROUP BY 1, 2, 3
   ${addTo([...COUNTS, "own_key_micro_usd"])}`;
+const EMPTY = "DELETE FROM usage_step";
 const MARK = `UPDATE usage_summed SET upto = coalesce((SELECT max(row) FROM ${NEXT}), upto) WHERE id = 1`;
 const IS_BEHIND = "SELECT 1 FROM usage_unsummed LIMIT 1";
 
 export function createUsageSums({ database, others }: Deps): UsageSums {
-  const sql = [...[BY_DAY, BY_ACCOUNT, BY_MONTH, ...others].map((add) => add(NEXT)), MARK];
-  const statementsFor = (rows: number): Statement[] => sql.map((one) => ({ sql: one, args: [rows] }));
+  const ofRows = [GROUP, ...others].map((add) => add(NEXT));
+  const ofGroups = [BY_DAY, BY_ACCOUNT, BY_MONTH, EMPTY].map((sql): Statement => ({ sql, args: [] }));
+  const statementsFor = (rows: number): Statement[] => [
+    ...[...ofRows, MARK].map((sql) => ({ sql, args: [rows] })),
+    ...ofGroups,
+  ];
   let adding: Promise<void> = Promise.resolve();
   /** Work that has not begun, so that it includes all rows of now. */
   let next: Promise<void> | undefined;

@@ -26,6 +26,8 @@ export interface Catalogue {
   list(): Promise<readonly CatalogueEntry[]>;
   /** All models that are known now; refreshes old lists in the background. The same array until it changes. */
   listKnown(): readonly CatalogueEntry[];
+  /** Whether `listKnown` has this model. */
+  isListed(provider: string, modelId: string): boolean;
   /** The entry of one model of one provider, also if no list has it. */
   entry(provider: ProviderId, modelId: string): CatalogueEntry;
   /** The kinds of files that a model accepts. Waits like `list`. */
@@ -80,6 +82,8 @@ export function createCatalogue({ providers, database, log }: Deps): Catalogue {
   const builtInEntries = registry.all.flatMap(({ id, models }) => models.map((row) => entryFromRow(id, row, false)));
   const lists = createLiveLists({ kept: createKeptLists({ database, log }), log, onChange: invalidate });
   let cachedEntries: readonly CatalogueEntry[] | undefined;
+  /** The same by provider and id, since calls look up their models. */
+  let cachedByModel: ReadonlyMap<string, CatalogueEntry> | undefined;
   const dearestByProvider = new Map<ProviderId, Pricing>();
   let isReady = false;
   let untilReady: Promise<void> | undefined;
@@ -91,6 +95,7 @@ export function createCatalogue({ providers, database, log }: Deps): Catalogue {
 
   function invalidate(): void {
     cachedEntries = undefined;
+    cachedByModel = undefined;
     dearestByProvider.clear();
   }
 
@@ -197,8 +202,18 @@ export function createCatalogue({ providers, database, log }: Deps): Catalogue {
     return dearest;
   }
 
+  function listedEntry(provider: string, modelId: string): CatalogueEntry | undefined {
+    // Of two with the same id the first counts.
+    cachedByModel ??= new Map(
+      entries()
+        .map((entry) => [`${entry.provider} ${entry.id}`, entry] as const)
+        .reverse(),
+    );
+    return cachedByModel.get(`${provider} ${modelId}`);
+  }
+
   function entryOf(provider: ProviderId, modelId: string): CatalogueEntry {
-    const listed = entries().find((one) => one.provider === provider && one.id === modelId);
+    const listed = listedEntry(provider, modelId);
     if (listed) return listed;
     const row = builtInRows.get(provider)?.get(modelId);
     return row ? entryFromRow(provider, row, false) : entryForUnlisted(provider, modelId);
@@ -231,6 +246,7 @@ export function createCatalogue({ providers, database, log }: Deps): Catalogue {
       for (const upstream of providers.configuredUpstreams()) lists.refresh(upstream);
       return entries();
     },
+    isListed: (provider, modelId) => listedEntry(provider, modelId) !== undefined,
     entry: entryOf,
     async inputModalities(provider, modelId) {
       await refreshAndList();

@@ -45,14 +45,17 @@ const MAX_USD = 10_000;
 function specialTokens(usage: Record<string, unknown>): Partial<BilledTokens> {
   const input = Object(usage.prompt_tokens_details) as Record<string, unknown>;
   const output = Object(usage.completion_tokens_details) as Record<string, unknown>;
-  const counts = {
-    cacheReadTokens: input.cached_tokens,
-    cacheWriteTokens: input.cache_write_tokens,
-    audioInputTokens: input.audio_tokens,
-    audioOutputTokens: output.audio_tokens,
-    imageOutputTokens: output.image_tokens,
+  const counts: Partial<BilledTokens> = {};
+  const set = (name: keyof BilledTokens, value: unknown) => {
+    const count = toTokenCount(value);
+    if (count) counts[name] = count;
   };
-  return Object.fromEntries(Object.entries(counts).filter(([, count]) => toTokenCount(count)));
+  set("cacheReadTokens", input.cached_tokens);
+  set("cacheWriteTokens", input.cache_write_tokens);
+  set("audioInputTokens", input.audio_tokens);
+  set("audioOutputTokens", output.audio_tokens);
+  set("imageOutputTokens", output.image_tokens);
+  return counts;
 }
 
 /**

@@ -97,6 +97,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "usage.*": NOT_DATA,
   "usage_agent_months.*": NOT_DATA,
   "usage_days.*": NOT_DATA,
+  "usage_step.*": NOT_DATA,
   "verification_challenges.*": NOT_DATA,
   "wallet_spends.*": NOT_DATA,
 };

@@ -77,6 +77,7 @@ export const STAYING: Readonly<Record<string, string>> = {
   stripe_progress: "how far the cell has read",
   summed_days: "how far the cell has added up",
   usage_of_all: "sums of the cell; those of the service are of all cells",
+  usage_step: "always empty",
   usage_summed: "how far the cell has added up",
   webhook_cursor: "how far the cell has dispatched",
 };
