@@ -1,7 +1,7 @@
 // Identifies the callers of the AI API, on either surface, and counts their requests.
 import { AppError, unauthorized } from "../../../src/kernel/errors.ts";
 import { type Grant, INVALID_TOKEN_CHALLENGE } from "../../../src/kernel/http/backend/service-tokens.ts";
-import { contextOf } from "../../../src/kernel/http/request-context.ts";
+import { contextOf, respondWith } from "../../../src/kernel/http/request-context.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { auth, Identity } from "../../auth/index.ts";
 import { parseCacheHeader } from "../cache/response-cache.ts";
@@ -86,7 +86,15 @@ export type ApiCallers = ReturnType<typeof createApiCallers>;
 /** Makes a call from its request. @param parse checks the body; throws 400 */
 export function readApiCall<Body>(request: Request, userId: string | undefined, parse: () => Body): ApiCall<Body> {
   const maxAgeS = parseCacheHeader(request.headers.get("x-berth-cache"));
-  return { text: contextOf(request).bodyText ?? "", body: parse(), signal: request.signal, userId, maxAgeS };
+  const context = contextOf(request);
+  return {
+    text: context.bodyText ?? "",
+    body: parse(),
+    signal: request.signal,
+    userId,
+    maxAgeS,
+    respond: (content, headers) => respondWith(context, content, headers),
+  };
 }
 
 function hasForeignKey({ headers }: Request, authorization: string | null): boolean {

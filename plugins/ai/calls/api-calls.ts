@@ -35,6 +35,8 @@ export interface ApiCall<Body> {
   userId: string | undefined;
   /** The greatest age of a cached response in seconds; undefined: no caching. */
   maxAgeS: number | undefined;
+  /** Makes the response; default: a plain one. */
+  respond?: PassthroughCall["respond"];
 }
 
 interface Deps {
@@ -115,7 +117,7 @@ export function createApiCalls({
 
   /** Reserves the cost of the most expensive candidate, then settles the cost of the one that responded. */
   async function reserveAndCall(
-    { text, signal, userId }: ApiCall<object>,
+    { text, signal, userId, respond }: ApiCall<object>,
     call: LedgerCall,
     eligible: readonly Candidate[],
     { measure }: RequestCheck,
@@ -137,6 +139,7 @@ export function createApiCalls({
         text,
         candidates: eligible,
         signal,
+        respond,
         onSettled({ candidate, latencyMs, usage: counted, answeredModel, isCut }) {
           const usage =
             counted.estimated && expected ? raiseEstimate(counted, expected, isCut ? latencyMs : 0) : counted;

@@ -31,6 +31,8 @@ export interface PassthroughCall {
   candidates: readonly Candidate[];
   /** The client's signal: when it fires, the call to the provider is cancelled. */
   signal: AbortSignal;
+  /** Makes the response from its body and headers; default: a plain one. */
+  respond?: ((body: BodyInit, headers: Record<string, string>) => Response) | undefined;
   /**
    * Called once for a call that got a response, when its last byte has arrived or the client has gone; not if the call
    * rejects. The client's response ends when the returned promise has resolved. Must not reject.
@@ -87,7 +89,7 @@ export function createPassthrough(options: Options): Passthrough {
     call: PassthroughCall,
     { path, bodyFor, isStream, hideUsage }: PassthroughRequest,
   ): Promise<Response> {
-    const { candidates, signal, text } = call;
+    const { candidates, signal, text, respond = (body, headers) => new Response(body, { headers }) } = call;
 
     async function receive(providerResponse: ProviderResponse): Promise<Response> {
       const { candidate, response } = providerResponse;
@@ -105,7 +107,7 @@ export function createPassthrough(options: Options): Passthrough {
         const usage = found ? { ...found, estimated: false } : estimateUsage(text, whole.length / 2);
         const settling = settle({ usage, answeredModel: findModel(whole), isCut: false });
         if (settling) await settling;
-        return new Response(whole, { headers });
+        return respond(whole, headers);
       }
       const reader: BodyReader | undefined = bodyReader(response);
       if (!reader) throw new Error("The answer has no body.");
@@ -122,7 +124,7 @@ export function createPassthrough(options: Options): Passthrough {
       };
       const onEnd = (isCut: boolean) => settle({ ...tap.result(text), isCut });
       const body = relayStream({ reader, first, tap, idleTimeout, abort: providerResponse.abort, onEnd, onBroken });
-      return new Response(body, { headers });
+      return respond(body, headers);
     }
 
     return calls.request({

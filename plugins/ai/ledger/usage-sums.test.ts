@@ -62,6 +62,7 @@ test("more rows than fit into one write are added by day, account and month, and
   expect(await total(database, "usage_account_days")).toEqual([expected ?? []]);
   expect(await total(database, "usage_agent_months")).toEqual([expected ?? []]);
   expect(await all(database, "SELECT * FROM usage_unsummed")).toEqual([]);
+  expect(await all(database, "SELECT * FROM usage_step")).toEqual([]);
 });
 
 test("processes that add at the same time, over a libSQL server, share the rows", async () => {

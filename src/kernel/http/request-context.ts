@@ -32,6 +32,8 @@ export interface RequestContext {
   guardRound?: number;
   /** The account or key whose request it is, for the audit log; set when it is authenticated. */
   actor?: RequestActor;
+  /** The response that `respondWith` has made. */
+  complete?: Response;
   /** The response is ready: what still runs is no longer work of this request. */
   hasEnded?: boolean;
 }
@@ -45,6 +47,15 @@ export function contextOf(request: Request): RequestContext {
   const context = contexts.get(request);
   if (!context) throw new Error("This request did not come through a surface.");
   return context;
+}
+
+/** Makes the response of a request with the headers that the surface gives every response: to add them afterwards takes twice as long. */
+export function respondWith(context: RequestContext, body: BodyInit, headers: Record<string, string>): Response {
+  const response = new Response(body, {
+    headers: { ...headers, "x-request-id": context.id, "x-content-type-options": "nosniff" },
+  });
+  context.complete = response;
+  return response;
 }
 
 let requestCounter = 0;

@@ -206,8 +206,10 @@ export function createSurface(
 
   function addHeaders(response: Response, context: RequestContext, origin: string | null): Response {
     const { headers } = response;
-    headers.set("x-request-id", context.id);
-    headers.set("x-content-type-options", "nosniff");
+    if (response !== context.complete) {
+      headers.set("x-request-id", context.id);
+      headers.set("x-content-type-options", "nosniff");
+    }
     for (const cookie of context.cookies) headers.append("set-cookie", cookie);
     if (config.corsOrigins.length > 0) headers.append("vary", "origin");
     if (origin !== null && isCorsAllowed(origin, context)) {
