@@ -163,13 +163,18 @@ function contentLength({ headers }: Response): number {
   return Number(headers.get("content-length") ?? Number.NaN);
 }
 
-const headersByUpstream = new WeakMap<Upstream, Record<string, string>>();
+const headersByUpstream = new WeakMap<Upstream, Headers>();
 
-function requestHeaders(upstream: Upstream): Record<string, string> {
+/** Made once for an upstream: Bun would convert a plain object at each call. */
+function requestHeaders(upstream: Upstream): Headers {
   let headers = headersByUpstream.get(upstream);
   if (!headers) {
     // Without "identity" the provider would compress the response only for Berth to decompress it.
-    headers = { "content-type": "application/json", "accept-encoding": "identity", ...authHeaders(upstream) };
+    headers = new Headers({
+      "content-type": "application/json",
+      "accept-encoding": "identity",
+      ...authHeaders(upstream),
+    });
     headersByUpstream.set(upstream, headers);
   }
   return headers;

@@ -14,11 +14,23 @@ export type SelectServedModel = (candidate: Candidate, usage: CallUsage, answere
 
 /** If another model answered than was called, the dearer of the two counts; a price that nobody knows counts for nothing. */
 export function createServedModels({ catalogue }: Deps): SelectServedModel {
-  return ({ upstream, modelId, pricing }, usage, answered) => {
+  /** The last answer of each candidate: a dated name of the model comes with every call. */
+  const lastAnswers = new WeakMap<Candidate, { answered: string; isSame: boolean }>();
+
+  function isSameModel(candidate: Candidate, answered: string): boolean {
+    const last = lastAnswers.get(candidate);
+    if (last?.answered === answered) return last.isSame;
+    const isSame = canonicalModelId(answered) === canonicalModelId(candidate.modelId);
+    lastAnswers.set(candidate, { answered, isSame });
+    return isSame;
+  }
+
+  return (candidate, usage, answered) => {
+    const { upstream, modelId, pricing } = candidate;
     const { provider, demo, local } = upstream;
     const called = { provider, modelId, pricing };
     if (answered === undefined || answered === modelId || demo || local) return called;
-    if (canonicalModelId(answered) === canonicalModelId(modelId)) return called;
+    if (isSameModel(candidate, answered)) return called;
     const entry = catalogue.entry(provider, answered);
     if (!entry.priceKnown) return called;
     // A free variant of a model may answer under the model's name.
