@@ -1,6 +1,7 @@
 // Passes API calls through to providers: responses byte for byte, failures as Berth's own errors, with fallback to the next
 // candidate before the first byte.
 
+import type { AnswerBody } from "../../../src/kernel/http/request-context.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { setJsonMembers } from "../../../src/kernel/util/json-text.ts";
 import type { Candidate } from "../providers/candidates.ts";
@@ -32,7 +33,7 @@ export interface PassthroughCall {
   /** The client's signal: when it fires, the call to the provider is cancelled. */
   signal: AbortSignal;
   /** Makes the response from its body and headers; default: a plain one. */
-  respond?: ((body: BodyInit, headers: Record<string, string>) => Response) | undefined;
+  respond?: ((body: AnswerBody, headers: Record<string, string>) => Response) | undefined;
   /**
    * Called once for a call that got a response, when its last byte has arrived or the client has gone; not if the call
    * rejects. The client's response ends when the returned promise has resolved. Must not reject.

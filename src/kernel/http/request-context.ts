@@ -49,8 +49,11 @@ export function contextOf(request: Request): RequestContext {
   return context;
 }
 
+/** A body of a response, whole or as it comes. */
+export type AnswerBody = ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>;
+
 /** Makes the response of a request with the headers that the surface gives every response: to add them afterwards takes twice as long. */
-export function respondWith(context: RequestContext, body: BodyInit, headers: Record<string, string>): Response {
+export function respondWith(context: RequestContext, body: AnswerBody, headers: Record<string, string>): Response {
   const response = new Response(body, {
     headers: { ...headers, "x-request-id": context.id, "x-content-type-options": "nosniff" },
   });
