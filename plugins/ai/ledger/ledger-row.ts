@@ -44,27 +44,29 @@ const BATCH_SIZES = [128, 64, 32, 16, 8, 4, 2, 1];
 
 /** Rows of one kind, with their values. */
 interface RowKind {
-  sqlOf(rows: number): string;
+  placeholders: readonly string[];
+  /** The statements by their number of rows, made at the first use. */
+  sql: Map<number, string>;
   argsOf(row: LedgerRow): (string | number | null)[];
 }
 
-const kindOf = (placeholders: readonly string[], argsOf: RowKind["argsOf"]): RowKind => {
-  const known = new Map<number, string>();
-  return {
-    argsOf,
-    sqlOf(rows) {
-      let sql = known.get(rows);
-      if (sql === undefined) {
-        const values = Array(rows)
-          .fill(`(${placeholders.join(", ")})`)
-          .join(", ");
-        sql = `INSERT INTO usage (${COLUMNS}) VALUES ${values} ON CONFLICT (id) DO NOTHING`;
-        known.set(rows, sql);
-      }
-      return sql;
-    },
-  };
-};
+const kindOf = (placeholders: readonly string[], argsOf: RowKind["argsOf"]): RowKind => ({
+  placeholders,
+  sql: new Map(),
+  argsOf,
+});
+
+function insertSql({ placeholders, sql }: RowKind, rows: number): string {
+  const known = sql.get(rows);
+  if (known !== undefined) return known;
+  const values = Array(rows)
+    .fill(`(${placeholders.join(", ")})`)
+    .join(", ");
+  const made = `INSERT INTO usage (${COLUMNS}) VALUES ${values} ON CONFLICT (id) DO NOTHING`;
+  sql.set(rows, made);
+  return made;
+}
+
 const OF_AGENTS = kindOf(OWNED_PLACEHOLDERS, (row) => row.toSpliced(USER_INDEX, 0, row[4]));
 const OF_OTHERS = kindOf(PLACEHOLDERS, (row) => [...row]);
 /** What most calls of API clients have in common is written in the statement: to bind a value costs half of what SQLite does with it. */
@@ -80,8 +82,8 @@ function kindOfRow(row: LedgerRow): RowKind {
 }
 
 export const insertStatement = (row: LedgerRow): Statement => {
-  const { sqlOf, argsOf } = kindOfRow(row);
-  return { sql: sqlOf(1), args: argsOf(row) };
+  const kind = kindOfRow(row);
+  return { sql: insertSql(kind, 1), args: kind.argsOf(row) };
 };
 
 /** Inserts many rows per statement, which is twice as fast as one each. */
@@ -89,11 +91,11 @@ export function insertStatements(rows: readonly LedgerRow[]): Statement[] {
   return [...Map.groupBy(rows, kindOfRow)].flatMap(([kind, some]) => statementsOf(kind, some));
 }
 
-function statementsOf({ sqlOf, argsOf }: RowKind, rows: readonly LedgerRow[]): Statement[] {
+function statementsOf(kind: RowKind, rows: readonly LedgerRow[]): Statement[] {
   const statements: Statement[] = [];
   for (let at = 0; at < rows.length; ) {
     const size = BATCH_SIZES.find((count) => count <= rows.length - at) ?? 1;
-    statements.push({ sql: sqlOf(size), args: rows.slice(at, at + size).flatMap(argsOf) });
+    statements.push({ sql: insertSql(kind, size), args: rows.slice(at, at + size).flatMap(kind.argsOf) });
     at += size;
   }
   return statements;
