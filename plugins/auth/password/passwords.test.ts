@@ -1,10 +1,14 @@
 // Passwords: length limits, hashes, and bounded hashing that does not block the event loop.
-import { describe, expect, spyOn, test } from "bun:test";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { realPasswords } from "../../../tests/support/cheap-passwords.mjs";
 import { rejectionOf } from "../../../tests/support/rejection.ts";
 import { MAX_PASSWORD_LENGTH } from "./length.ts";
 import { createPasswords, requirePassword } from "./passwords.ts";
+
+const asShipped = realPasswords();
+afterAll(() => asShipped[Symbol.dispose]());
 
 describe("the length", () => {
   const accepts = async (password: string, minimum?: number) => {

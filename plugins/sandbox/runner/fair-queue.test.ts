@@ -48,11 +48,17 @@ test("a task that fails gives its slot back", async () => {
 });
 
 test("no more tasks wait than are allowed, for a key and in all", async () => {
-  const { add } = openQueue({ perKey: 2, total: 3 });
-  for (const name of ["a1", "a2", "a3"]) void add("a", name);
+  const { add, end } = openQueue({ perKey: 2, total: 3 });
+  const leaving = new AbortController();
+  const tasks = ["a1", "a2", "a3"].map((name) => add("a", name, leaving.signal));
   await expect(add("a", "a4")).rejects.toBe(busy);
-  void add("b", "b1");
+  tasks.push(add("b", "b1", leaving.signal));
   await expect(add("c", "c1")).rejects.toBe(busy);
+  // A wait that is left would end in the middle of a later test.
+  leaving.abort(busy);
+  end("a1");
+  const outcomes = await Promise.allSettled(tasks);
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "rejected"]);
 });
 
 test("a wait ends with its time, or with its signal, and leaves the queue", async () => {

@@ -54,7 +54,7 @@ export function startBrowser({ asPeopleHaveIt = false } = {}): Promise<Browser> 
   return browser;
 }
 
-/** Ends the browser, for programs that go on; a test's process ends with its file. */
+/** Ends the browser, for programs that go on; the files that a test's process runs share it. */
 export async function closeBrowser(): Promise<void> {
   await (await browser)?.close();
   browser = undefined;
@@ -66,6 +66,7 @@ export async function openConsole(
   client?: Client,
   view: View = { theme: "light", width: 1280 },
 ): Promise<Console> {
+  await closeWindowsOfOthers(berth);
   const context = await (await startBrowser()).newContext({
     baseURL: berth.web,
     viewport: { width: view.width, height: view.width === 390 ? 844 : 900 },
@@ -155,7 +156,17 @@ async function violationsOf(context: BrowserContext, page: Page): Promise<{ rule
 const IS_TOO_WIDE = "document.documentElement.scrollWidth > innerWidth";
 
 /** Windows for `expectAccessible`, by session and view: they keep the console's files, so that later pages load fast. */
-const windows = new Map<string, Promise<Console>>();
+const windows = new Map<string, { web: string; console: Promise<Console> }>();
+
+/** Closes the windows of services of earlier files, whose pages go on trying to reach them. */
+async function closeWindowsOfOthers({ web }: Pick<Berth, "web">): Promise<void> {
+  for (const [key, window] of windows) {
+    if (window.web === web) continue;
+    windows.delete(key);
+    await (await window.console)[Symbol.asyncDispose]();
+  }
+}
+
 /** Rotates through the views, so that a file's checks cover all of them. */
 let checks = 0;
 
@@ -174,9 +185,9 @@ export async function expectAccessible(
   const next = checks++ % VIEWS.length;
   for (const view of checksAll ? VIEWS : VIEWS.slice(next, next + 1)) {
     const key = JSON.stringify([berth.web, client?.cookie, view]);
-    const window = windows.get(key) ?? openConsole(berth, client, view);
+    const window = windows.get(key) ?? { web: berth.web, console: openConsole(berth, client, view) };
     windows.set(key, window);
-    const console = await window;
+    const console = await window.console;
     await console.open(path);
     await prepare?.(console.page, view);
     await console.shoot(name);
