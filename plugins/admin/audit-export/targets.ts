@@ -28,9 +28,8 @@ export function createDelivery(target: AuditTarget, token: string | undefined): 
   if (target.kind === "file") return (entries) => appendTo(target.path, entries);
   if (target.kind === "webhook") return (entries) => post(target.url, token, entries);
   const { protocol, host, port } = target;
-  return (entries) => {
-    return protocol === "udp" ? sendDatagrams(host, port, entries) : sendOverTcp(host, port, entries.map(syslogMessage));
-  };
+  return (entries) =>
+    protocol === "udp" ? sendDatagrams(host, port, entries) : sendOverTcp(host, port, entries.map(syslogMessage));
 }
 
 /** Opens the file each time, so that it can be rotated, and returns once it is on the disk. */
