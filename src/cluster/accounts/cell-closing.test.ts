@@ -179,8 +179,8 @@ test("every table that stays in a cell is taken over by cell 0, or says why not"
       ...["account_moves", "audit_chain", "audit_exports", "audit_seals", "backup_runs", "budget_shares"],
       ...["credit_cause", "default_models", "device_sign_ins", "guard", "instance_figures", "instance_runs", "jobs"],
       ...["ledger_journal", "log_progress", "meta", "migrations", "model_lists", "model_providers", "places"],
-      ...["plugin_migrations", "rate_limits", "stablecoin_progress", "stripe_progress", "summed_days", "usage_summed"],
-      "webhook_cursor",
+      ...["plugin_migrations", "rate_limits", "stablecoin_progress", "stripe_progress", "summed_days", "usage_step"],
+      ...["usage_summed", "webhook_cursor"],
     ].toSorted(),
   );
 });
