@@ -62,9 +62,11 @@ export function useFiles(agentId: string) {
   });
 }
 
+export const passagesKey = (agentId: string) => ["agent", agentId, "knowledge"];
+
 export function usePassages(agentId: string, query: string) {
   return useQuery({
-    queryKey: ["agent", agentId, "knowledge", query],
+    queryKey: [...passagesKey(agentId), query],
     queryFn: () => api.get<{ results: Passage[] }>(path`/api/agents/${agentId}/knowledge`, { query }),
     enabled: query.trim() !== "",
     placeholderData: (before) => before,

@@ -1,13 +1,15 @@
 // What a search of the files finds: passages with file, page and heading, as the agent gets them.
 
 import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
+import { useLive } from "../../../../api/events.ts";
 import { ErrorNote } from "../../../../parts/error-note.tsx";
 import { EmptyState } from "../../../../parts/page/empty-state.tsx";
 import { t } from "../../../../viewer/language.ts";
-import { usePassages } from "./data.ts";
+import { passagesKey, usePassages } from "./data.ts";
 
 export function Passages({ agentId, query }: { agentId: string; query: string }) {
   const { data, error, refetch } = usePassages(agentId, query);
+  useLive(passagesKey(agentId), ["file.state"], ({ data }) => data.agentId === agentId);
   if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) return null;
   if (data.results.length === 0) {
