@@ -2,7 +2,7 @@
 //
 // `HOSTILE_PROGRAMS` sets how many are run; the same number runs the same programs.
 import { expect, test } from "bun:test";
-import { type HostileReport, THREADS } from "./hostile-run.ts";
+import { type HostileReport, SECRET, THREADS } from "../../../tests/support/hostile-run.ts";
 
 const PROGRAMS = Number(process.env.HOSTILE_PROGRAMS ?? 1000);
 const MB = 1024 * 1024;
@@ -10,8 +10,9 @@ const MB = 1024 * 1024;
 test.skipIf(process.platform !== "linux")(
   `${PROGRAMS} hostile programs leave the process untouched`,
   async () => {
-    const program = `${import.meta.dir}/hostile-run.ts`;
-    const child = Bun.spawn([process.execPath, program, String(PROGRAMS)], { stdout: "pipe", stderr: "pipe" });
+    const program = Bun.resolveSync("../../../tests/support/hostile-run.ts", import.meta.dir);
+    const env = { ...process.env, BERTH_HOSTILE_TEST: SECRET };
+    const child = Bun.spawn([process.execPath, program, String(PROGRAMS)], { env, stdout: "pipe", stderr: "pipe" });
     const [printed, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
     expect(errors).toBe("");
     const { busyMs, threads, rssBytes, ...report } = JSON.parse(printed) as HostileReport;

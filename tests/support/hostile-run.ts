@@ -1,16 +1,16 @@
 // Runs hostile programs in a sandbox of this process, and prints what they have left behind as JSON. The process has nothing else to
 // do, so that what it measures is theirs.
 //
-// bun plugins/sandbox/runner/hostile-run.ts PROGRAMS
+// BERTH_HOSTILE_TEST=secret bun tests/support/hostile-run.ts PROGRAMS
 import { readFileSync } from "node:fs";
-import { families } from "../../../tests/support/hostile-programs.ts";
-import { createSandbox } from "./sandbox.ts";
+import { createSandbox } from "../../plugins/sandbox/runner/sandbox.ts";
+import { families } from "./hostile-programs.ts";
 
 export interface HostileReport {
   outcomes: number;
   /** The longest time for which the main thread kept one turn of the event loop busy. */
   busyMs: number;
-  /** Whether an outcome has the secret that is in the environment of the process. */
+  /** Whether an outcome has the secret. */
   hasLeaked: boolean;
   hasChangedGlobals: boolean;
   threads: number;
@@ -22,7 +22,8 @@ export interface HostileReport {
 
 export const THREADS = 4;
 const MB = 1024 * 1024;
-const SECRET = "a-secret-of-the-process";
+/** It is in the environment of the process. */
+export const SECRET = "a-secret-of-the-process";
 
 /** Milliseconds of processor time that the main thread has used, which other processes don't affect; Linux only. */
 const mainThreadMs = () => Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
@@ -48,7 +49,6 @@ const globalNames = () =>
   ]);
 
 async function runHostile(count: number): Promise<HostileReport> {
-  process.env.BERTH_HOSTILE_TEST = SECRET;
   const sandbox = createSandbox({
     limits: { timeMs: 50, memoryBytes: 16 * MB },
     queue: { threads: THREADS, perAgent: count, total: count, waitMs: 600_000, idleMs: 60_000 },
