@@ -326,7 +326,8 @@ describe("errors", () => {
     );
     expect(existsSync(at("new/berth.db"))).toBe(false);
     expect((await restoreBackup(configOf(env, "new"), "latest", { identityFile: at("key.txt") })).files).toBe(3);
-    const wrong = configOf({ ...env, BACKUP_ENCRYPT_TO: `${recipient.slice(0, -1)}q` });
+    const mistyped = recipient.slice(0, -1) + (recipient.endsWith("q") ? "p" : "q");
+    const wrong = configOf({ ...env, BACKUP_ENCRYPT_TO: mistyped });
     await expect(makeBackup(wrong)).rejects.toThrow("not a whole public key");
   });
 
