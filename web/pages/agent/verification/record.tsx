@@ -1,6 +1,7 @@
 // What is proven about an agent now, and a way to take it back.
 
 import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { api, path } from "../../../api/api.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Section } from "../../../parts/page/page.tsx";
@@ -33,17 +34,24 @@ const NONE: VerificationRecord = {
   metadata: null,
 };
 
-export function RecordSection({ agentId, record }: { agentId: string; record: VerificationRecord }) {
+export function RecordSection({ agentId, record: stored }: { agentId: string; record: VerificationRecord }) {
   const client = useQueryClient();
+  // Beside what was read, since it may be read again before the removal can't be undone any more.
+  const [isRemoved, setRemoved] = useState(false);
   const remove = () =>
     withUndo(
       t("The proof is removed"),
       () => {
-        client.setQueryData(recordKey(agentId), NONE);
-        return () => client.setQueryData(recordKey(agentId), record);
+        setRemoved(true);
+        return () => setRemoved(false);
       },
-      () => api.delete(path`/api/agents/${agentId}/verify`),
+      async () => {
+        await api.delete(path`/api/agents/${agentId}/verify`);
+        client.setQueryData(recordKey(agentId), NONE);
+        setRemoved(false);
+      },
     );
+  const record = isRemoved ? NONE : stored;
   const { verified, verificationType: type, verifiedAt } = record;
   return (
     <Section
