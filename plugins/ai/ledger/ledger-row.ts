@@ -67,7 +67,7 @@ function insertSql({ placeholders, sql }: RowKind, rows: number): string {
   return made;
 }
 
-const OF_AGENTS = kindOf(OWNED_PLACEHOLDERS, (row) => row.toSpliced(USER_INDEX, 0, row[4]));
+const OF_AGENTS = kindOf(OWNED_PLACEHOLDERS, (row) => row.toSpliced(USER_INDEX, 0, row[AGENT_INDEX]));
 const OF_OTHERS = kindOf(PLACEHOLDERS, (row) => [...row]);
 /** What most calls of API clients have in common is written in the statement: to bind a value costs half of what SQLite does with it. */
 const OF_CLIENTS = kindOf(
@@ -77,8 +77,7 @@ const OF_CLIENTS = kindOf(
 
 function kindOfRow(row: LedgerRow): RowKind {
   if (row[AGENT_INDEX] !== null) return row[2] === "turn" ? OF_AGENTS : OF_OTHERS;
-  const [estimated, ownKey, credit, cached] = row.slice(FLAGS_INDEX);
-  return estimated === 0 && ownKey === 0 && credit === 0 && cached === 0 ? OF_CLIENTS : OF_OTHERS;
+  return row.slice(FLAGS_INDEX).every((value) => value === 0) ? OF_CLIENTS : OF_OTHERS;
 }
 
 export const insertStatement = (row: LedgerRow): Statement => {

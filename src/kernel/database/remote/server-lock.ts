@@ -51,6 +51,7 @@ export function createServerLock(client: Client, options: ServerLockOptions): Se
   let renewal: Timer | undefined;
   let isLost = false;
 
+  /** Takes the lock if no backend has it; returns who has it then. */
   async function look() {
     const [, , found] = await client.batch([CREATE, insertUnlessHeld(fence), "SELECT * FROM backend_lock"], "write");
     const row = found?.rows[0];
@@ -78,7 +79,7 @@ export function createServerLock(client: Client, options: ServerLockOptions): Se
     try {
       const sql = "UPDATE backend_lock SET beat = beat + 1 WHERE holder = ?";
       const { rowsAffected } = await client.execute({ sql, args: [id] });
-      // Without any row, the next write takes the lock again.
+      // A database that was restored has no row, or that of another backend.
       if (rowsAffected === 0 && (await look()).holder !== id) lost();
     } catch (error) {
       log.debug("the lock of the database could not be renewed", { error });
@@ -106,6 +107,7 @@ export function createServerLock(client: Client, options: ServerLockOptions): Se
     },
     async release() {
       clearInterval(renewal);
+      // With the server away the row stays, and the next backend waits for a sign of life.
       await client.execute({ sql: "DELETE FROM backend_lock WHERE holder = ?", args: [id] }).catch(() => undefined);
     },
   };
