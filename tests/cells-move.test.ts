@@ -272,6 +272,7 @@ test("the last cell is removed: its accounts move, all that it gave out goes on 
   expect((await admin.get<{ cells: unknown }>("/api/admin/usage")).body.cells).toMatchObject({ asked: 1 });
   const verified = await berth.command("audit", "verify");
   expect(verified.exitCode, verified.stderr + verified.stdout).toBe(0);
+  expect(verified.stdout).not.toContain("to be sealed");
 
   for (const count of ["1", "2"]) {
     await berth.restart({ keepPorts: true, env: { CELLS: count } });

@@ -62,6 +62,8 @@ export const admin = plugin("admin", (host) => {
     const lists = async () => (await import("./admin-lists.ts")).createAdminLists(deps);
     cells.answer("admin.users", async (text) => JSON.stringify(await (await lists()).usersHere(JSON.parse(text))));
     cells.answer("admin.audit", async (text) => JSON.stringify(await auditLog.list(JSON.parse(text))));
+    // The entries of a removed cell arrive as rows, so no commit of an entry has them sealed.
+    cells.onAccountMoves({ arrived: () => audit.seal() });
   }
   host.kernel.retention.register(auditKind(host.kernel.database, audit));
   // Another process may write entries, which this one is not told of.
