@@ -5,6 +5,7 @@ import { temporaryDir } from "../tests/support/process.ts";
 import { type Benchmark, cpuFigure, type Figure, median, ms, perSecond } from "./support/figures.ts";
 import { allGood, load, type Stage } from "./support/load.ts";
 import { binary, cpuDuring, type Owner, ownerOf, serviceEnv, startService, startUpstream } from "./support/service.ts";
+import { untilCompiled } from "./support/warm-up.ts";
 import { messages } from "./turns.ts";
 
 const AGENTS = 25;
@@ -39,6 +40,9 @@ export const cluster: Benchmark = {
           asks: messages(asker),
           seconds,
         }));
+      for (const [n, pid] of [file.pid, node.pid, owner.pid].entries()) {
+        await untilCompiled(pid, () => load({ stages: stages(50, 1).slice(n, n + 1), rounds: 1 }));
+      }
       const cpu = await cpuDuring([node.pid, file.pid], () => load({ stages: stages(50, 2), rounds: 4 }));
       const alone = await load({ stages: stages(1, 1), rounds: 3 });
       const crowd = cpu.result;

@@ -10,8 +10,20 @@ const { values } = parseArgs({
     nodes: { type: "string", default: "3" },
     servers: { type: "string", default: "3" },
     only: { type: "string" },
+    help: { type: "boolean", short: "h" },
   },
 });
+if (values.help) {
+  console.log(`npm run cluster-test -- [options]: a cluster under load and faults, and proof that nothing was lost.
+
+  --cells N      cells of the service (default: 1)
+  --seed S       chooses the faults; the same seed, the same faults (default: by chance)
+  --minutes M    how long (default: 3)
+  --nodes N      machines (default: 3)
+  --servers N    servers of NATS (default: 3)
+  --only TEXT    the faults whose names contain TEXT`);
+  process.exit(0);
+}
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
 const cells = Number(values.cells);
 const all = faultsFor(cells);

@@ -66,10 +66,12 @@ describe("entries", () => {
     const account = { kind: "user", id: "u2", name: "bob@example.com" } as const;
     let later = Promise.resolve<unknown>(undefined);
     const ended = Promise.withResolvers<void>();
-    await runForRequest(context(account), async () => {
+    const request = context(account);
+    await runForRequest(request, async () => {
       await write("by.account");
       later = ended.promise.then(() => write("by.work-after-the-response"));
     });
+    request.hasEnded = true;
     ended.resolve();
     await later;
     await runForRequest(context({ kind: "key", id: "k1", name: "bob@example.com" }), () => write("by.key"));

@@ -8,16 +8,11 @@ const SERVICE: Actor = { kind: "service", id: null, name: "", address: null, req
 const running = new AsyncLocalStorage<RequestContext | Actor>();
 
 /**
- * Runs the work of one request, whose changes are then its actor's. Work that goes on after the response, such as a loop that
- * this request began, is the service's: it may serve others by then.
+ * Runs the work of one request, whose changes are then its actor's, until the surface sets `hasEnded`. Work that goes on after
+ * the response, such as a loop that this request began, is the service's: it may serve others by then.
  */
-export async function runForRequest<T>(context: RequestContext, work: () => Promise<T>): Promise<T> {
-  try {
-    return await running.run(context, work);
-  } finally {
-    context.hasEnded = true;
-  }
-}
+export const runForRequest = <T>(context: RequestContext, work: () => Promise<T>): Promise<T> =>
+  running.run(context, work);
 
 /** Runs work whose changes are this actor's. */
 export const runAs = <T>(actor: Actor, work: () => T): T => running.run(actor, work);

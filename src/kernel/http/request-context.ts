@@ -36,6 +36,8 @@ export interface RequestContext {
   complete?: Response;
   /** The response is ready: what still runs is no longer work of this request. */
   hasEnded?: boolean;
+  /** What `createRequestMemo` remembers, by its memo. */
+  memos?: Map<object, { value: unknown; guardRound: number | undefined }>;
 }
 
 const contexts = new WeakMap<Request, RequestContext>();
@@ -69,17 +71,20 @@ export const createRequestId = () => `${processPrefix}-${(++requestCounter).toSt
 
 /** Remembers one value per request, so that it is computed once; forgets it when the guards run again after a slow body. */
 export function createRequestMemo<Value>() {
-  const known = new WeakMap<Request, { value: Value; guardRound: number | undefined }>();
-  return {
+  const memo = {
     get(request: Request): Value | undefined {
-      const found = known.get(request);
-      return found && found.guardRound === contextOf(request).guardRound ? found.value : undefined;
+      const { memos, guardRound } = contextOf(request);
+      const found = memos?.get(memo);
+      return found && found.guardRound === guardRound ? (found.value as Value) : undefined;
     },
     set(request: Request, value: Value): Value {
-      known.set(request, { value, guardRound: contextOf(request).guardRound });
+      const context = contextOf(request);
+      context.memos ??= new Map();
+      context.memos.set(memo, { value, guardRound: context.guardRound });
       return value;
     },
   };
+  return memo;
 }
 
 /** Headers that proxies, load balancers and tunnels add. */

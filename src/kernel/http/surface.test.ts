@@ -8,6 +8,7 @@ import { createClient } from "../../../tests/support/client.ts";
 import { rawRequest } from "../../../tests/support/raw.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
+import { currentActor } from "../audit/current-actor.ts";
 import { notFound } from "../errors.ts";
 import { plugin } from "../plugin.ts";
 import { createLog } from "../telemetry/log.ts";
@@ -27,6 +28,10 @@ const echo: SocketRoute = {
   }),
 };
 
+/** The actor of work that a request began, and that goes on when `released` is resolved. */
+let later: Promise<string> | undefined;
+let released = Promise.withResolvers<void>();
+
 const probe = plugin("probe", () => {
   const routes = (name: string) =>
     new Elysia({ name })
@@ -42,6 +47,16 @@ const probe = plugin("probe", () => {
         ({ request }) => {
           contextOf(request).cookies.push("a=1; Path=/", "b=2; Path=/");
           throw new Error("and then it failed");
+        },
+        { open: true },
+      )
+      .get(
+        "/probe/later",
+        () => {
+          const actor = () => currentActor().kind;
+          const during = actor();
+          later = released.promise.then(actor);
+          return { during };
         },
         { open: true },
       )
@@ -72,6 +87,15 @@ const backend = (method: string, path?: string, headers?: Record<string, string>
   ask(testServer.backend, method, path, headers);
 
 describe("every response", () => {
+  test("ends its work: what goes on afterwards is the service's own", async () => {
+    for (const headers of [undefined, { origin: FRIEND }]) {
+      released = Promise.withResolvers();
+      expect((await web("GET", "/probe/later", headers)).body).toEqual({ during: "visitor" });
+      released.resolve();
+      expect(await later).toBe("service");
+    }
+  });
+
   test("has a unique request id, whatever the result of the request", async () => {
     const answers = await Promise.all([
       web("GET"),

@@ -101,10 +101,10 @@ export function createSurface(
     attachContext(request, context);
     const origin = request.headers.get("origin");
     const crossOriginPath = origin === null ? undefined : findCrossOriginPath(request);
-    if (crossOriginPath && origin !== null) {
-      return respondAcrossOrigins(crossOriginPath, request, context, isFromNetwork, origin);
-    }
     try {
+      if (crossOriginPath && origin !== null) {
+        return await respondAcrossOrigins(crossOriginPath, request, context, isFromNetwork, origin);
+      }
       if (origin !== null && request.method === "OPTIONS") {
         return addHeaders(preflight(request, origin, context), context, origin);
       }
@@ -115,6 +115,8 @@ export function createSurface(
       return addHeaders(ignoredFields ? await withWarnings(response, ignoredFields) : response, context, origin);
     } catch (error) {
       return addHeaders(errorResponse(error, request, log, errorPaths), context, origin);
+    } finally {
+      context.hasEnded = true;
     }
   }
 
