@@ -7,7 +7,8 @@ import { clusterSettings } from "../cluster/settings.ts";
 import type { Config, Environment } from "../kernel/config/config.ts";
 import { isGiven } from "../kernel/config/section.ts";
 import { hasUnconfirmedMigrations } from "../kernel/database/before-migration/note-path.ts";
-import { DatabaseInUse, localDatabasePath } from "../kernel/database/database.ts";
+import { localDatabasePath } from "../kernel/database/database-path.ts";
+import { DatabaseInUse } from "../kernel/database/errors.ts";
 import { StartError } from "../kernel/errors.ts";
 import type { Log } from "../kernel/telemetry/log.ts";
 import type { ParentLink } from "./cells/parent-link.ts";
@@ -15,11 +16,11 @@ import { type ConnectionLimits, connectionLimits, guardConnections } from "./con
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { bind, type Listener } from "./connections/listener.ts";
 import { listenOnControlSocket, type RunCommand } from "./control-socket.ts";
-import { loadExternalPlugins } from "./external-plugins.ts";
 import type { Program } from "./handover/hand-over.ts";
 import type { InheritedSockets, ListenerName } from "./handover/inherited.ts";
-import { type CellOptions, type FirstAdmin, runAll } from "./service/cell.ts";
-import { openLocalService, type Service } from "./service/service.ts";
+import type { CellOptions, FirstAdmin } from "./service/cell.ts";
+import { runAll } from "./service/run-all.ts";
+import type { Service } from "./service/service.ts";
 import { loadAllSettings } from "./settings.ts";
 
 export interface ServeOptions {
@@ -59,14 +60,8 @@ export interface RunningServer {
 /** Milliseconds for the responses to requests that were aborted at the end of the grace period. */
 const FINAL_RESPONSE_MS = 1_000;
 
-/** Milliseconds after which memory that only the start needed is released: about 3 MB, once. */
+/** Milliseconds after which memory that only the start needed is released, once. */
 const MEMORY_RELEASE_DELAY_MS = 2_000;
-
-/** Collects garbage and returns free memory to the system. */
-function releaseMemory(): void {
-  Bun.gc(true);
-  Bun.shrink();
-}
 
 /** The settings that may have no effect because of another section: few services set one of them. */
 const MAY_BE_IDLE = [
@@ -159,6 +154,9 @@ export async function serve({
     const ports = { PORT: web && String(web.port), BACKEND_PORT: backend && String(backend.port) };
     // Port 0 takes a free port, on which the defaults of addresses depend.
     const hasFreePort = [web && initialConfig.web.port, backend && initialConfig.backend.port].includes(0);
+    // A probe that waited for the port is answered before the modules of the service are loaded.
+    await Bun.sleep(1);
+    const { loadExternalPlugins } = await import("./external-plugins.ts");
     await yieldToEventLoop();
     const external = await loadExternalPlugins([...initialConfig.plugins, ...plugins]);
     const loaded =
@@ -185,7 +183,10 @@ export async function serve({
     backend?.open(service.backend);
     await confirmStart(config);
 
-    setTimeout(releaseMemory, MEMORY_RELEASE_DELAY_MS).unref();
+    setTimeout(
+      async () => (await import("./service/release-memory.ts")).releaseMemory(),
+      MEMORY_RELEASE_DELAY_MS,
+    ).unref();
     let stopping: Promise<void> | undefined;
     return {
       config,
@@ -258,6 +259,8 @@ async function openService(options: CellOptions, parent: ParentLink | undefined)
   if (parent) return (await import("./cells/member-service.ts")).openMemberService(options, parent);
   if (cells > 1) return (await import("./cells/cells-service.ts")).openCellsService(options, cells);
   if (existsSync(join(config.dataDir, "cells"))) (await import("./cells/folders.ts")).requireAllCells(config, 1);
+  const { openLocalService } = await import("./service/service.ts");
+  await yieldToEventLoop();
   return openLocalService(options);
 }
 

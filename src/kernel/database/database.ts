@@ -1,7 +1,5 @@
 // Opens the libSQL database, a local file or a server, migrates its schema, and sends every write through one queue.
 
-import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { InValue, ResultSet } from "@libsql/client";
 import type { LibSQLDatabase } from "drizzle-orm/libsql/driver-core";
 import { type Migration, migrations } from "../../../migrations/index.ts";
@@ -13,6 +11,7 @@ import { COMPACT } from "./background/compaction.ts";
 import type { LogKeeper } from "./background/log-keeper.ts";
 import { hasUnconfirmedMigrations } from "./before-migration/note-path.ts";
 import { createDatabaseMetrics } from "./database-metrics.ts";
+import { localDatabasePath } from "./database-path.ts";
 import { createDrizzle } from "./drizzle-client.ts";
 import { ensureWritable, openFile, reason, type StorageEngine } from "./local-engine.ts";
 import { migrate } from "./migrate.ts";
@@ -214,14 +213,4 @@ async function refuseCopy(storage: StorageEngine, path: string): Promise<void> {
   throw new StartError(
     `${path} is a copy of a cluster's database. Serve it with CLUSTER_URL, and run commands while it is served; or make it a database of its own: ${program} cluster leave`,
   );
-}
-
-/** Returns the absolute path of a `file:` URL (relative to the working directory); undefined for a server's URL. */
-export function localDatabasePath(url: string): string | undefined {
-  if (/^(?:https?|libsql|wss?):\/\//.test(url)) return undefined;
-  const path = /^file:(?!\/\/(?!\/))([^?#]+)$/.exec(url)?.[1];
-  if (path === undefined || path === ":memory:") {
-    throw new StartError("DATABASE_URL must be file:<path>, or the http(s), libsql or ws(s) address of a server.");
-  }
-  return path.startsWith("///") ? fileURLToPath(url) : resolve(decodeURIComponent(path));
 }

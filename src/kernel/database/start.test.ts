@@ -9,7 +9,8 @@ import { migrations } from "../../../migrations/index.ts";
 import { silent } from "../../../tests/support/database.ts";
 import { bun, launch, temporaryDir } from "../../../tests/support/process.ts";
 import { startErrorOf } from "../../../tests/support/rejection.ts";
-import { localDatabasePath, openDatabase } from "./database.ts";
+import { openDatabase } from "./database.ts";
+import { localDatabasePath } from "./database-path.ts";
 import { splitStatements } from "./sql-splitter.ts";
 
 let dir: ReturnType<typeof temporaryDir>;

@@ -16,7 +16,7 @@ import {
 import { dirname, resolve } from "node:path";
 import { migrations as builtInMigrations, type Migration } from "../../../migrations/index.ts";
 import { openConnection, openReadOnly } from "../../kernel/database/connection.ts";
-import { localDatabasePath } from "../../kernel/database/database.ts";
+import { localDatabasePath } from "../../kernel/database/database-path.ts";
 import { sqliteCode } from "../../kernel/database/errors.ts";
 import { inspectFile } from "../../kernel/database/file-inspection.ts";
 import { lockDatabase } from "../../kernel/database/file-lock.ts";

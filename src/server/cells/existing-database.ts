@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
-import { localDatabasePath } from "../../kernel/database/database.ts";
+import { localDatabasePath } from "../../kernel/database/database-path.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { cellsOf } from "../backups/staging.ts";
 import { cellDatabaseUrl } from "./folders.ts";

@@ -7,7 +7,8 @@ import type { Config } from "../../kernel/config/config.ts";
 import type { SharedFiles } from "../../kernel/files.ts";
 import type { KernelSeams } from "../../kernel/kernel.ts";
 import type { Log } from "../../kernel/telemetry/log.ts";
-import { type CellOptions, type OpenCell, openCell, runAll } from "../service/cell.ts";
+import { type CellOptions, type OpenCell, openCell } from "../service/cell.ts";
+import { runAll } from "../service/run-all.ts";
 import { createLoad } from "./load.ts";
 import { quietWhenMoved } from "./quiet-log.ts";
 

@@ -15,7 +15,8 @@ import { accountQuestions, createCellCommands } from "../cells/cell-commands.ts"
 import { type BegunFirstCell, createFirstCell } from "../cells/first-cell.ts";
 import { memberProgram } from "../cells/member-program.ts";
 import { createBell } from "../service/bell.ts";
-import { type CellOptions, findFirstAdmin, runAll } from "../service/cell.ts";
+import { type CellOptions, findFirstAdmin } from "../service/cell.ts";
+import { runAll } from "../service/run-all.ts";
 import type { Service } from "../service/service.ts";
 import { type OpenClusterNode, openClusterNode } from "./cluster-node.ts";
 import { type MemberProcesses, startMemberProcesses } from "./member-processes.ts";

@@ -24,8 +24,7 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
     ? (await import("../handover/inherited.ts")).takeInherited()
     : undefined;
   if (env[MAX_REQUESTS_VARIABLE] === undefined) await reexecute(env, readyFd);
-  // Loaded only by the re-executed process, and before the first turn of the event loop: after it, Bun would keep the
-  // pages of the source in memory.
+  // Loaded only by the re-executed process.
   const { serve } = await import("../serve.ts");
   const program = { file: executable, args: argumentsOf(executable), env };
   let startedAt = 0;

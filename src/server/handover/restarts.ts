@@ -2,7 +2,7 @@
 import { version } from "../../../package.json";
 import { leaveNote } from "../../../plugins/admin/operator-notes.ts";
 import { restoreCopy } from "../../kernel/database/before-migration/migration-copy.ts";
-import { localDatabasePath } from "../../kernel/database/database.ts";
+import { localDatabasePath } from "../../kernel/database/database-path.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { CommandHandlers } from "../control-socket.ts";
 import type { RunningServer } from "../serve.ts";

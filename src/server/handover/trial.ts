@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createCellNames } from "../../cluster/cells/cell-names.ts";
 import { clusterSettings } from "../../cluster/settings.ts";
 import type { Config, Environment } from "../../kernel/config/config.ts";
-import { localDatabasePath } from "../../kernel/database/database.ts";
+import { localDatabasePath } from "../../kernel/database/database-path.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { type KernelSeams, openKernel } from "../../kernel/kernel.ts";
 import { loadOrCreateSecretKey } from "../../kernel/security/vault.ts";

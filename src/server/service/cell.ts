@@ -6,6 +6,7 @@ import { once } from "../../kernel/util/cache.ts";
 import { type App, createApp } from "../app.ts";
 import { createCommandHandlers, type RunCommand, runCommandOf } from "../control-socket.ts";
 import type { ExternalPlugins } from "../external-plugins.ts";
+import { runAll } from "./run-all.ts";
 
 export interface OpenCell {
   readonly kernel: RunningKernel;
@@ -65,19 +66,6 @@ export async function openCell({ config, env, external, seams }: CellOptions): P
     );
     throw error;
   }
-}
-
-/** Runs all steps in order. A failing one does not stop the others; the first failure is thrown in the end. */
-export async function runAll(steps: readonly (() => unknown)[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (const step of steps) {
-    try {
-      await step();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
 }
 
 /** Registers the work that plugins can't do themselves. Imported at its first use, since few admins need it. */

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../kernel/config/config.ts";
 import { goBackBeforeMigration } from "../../kernel/database/before-migration/migration-copy.ts";
-import { localDatabasePath } from "../../kernel/database/database.ts";
+import { localDatabasePath } from "../../kernel/database/database-path.ts";
 import type { Program } from "../handover/hand-over.ts";
 import { INHERITED_VARIABLE, type Inherited } from "../handover/inherited.ts";
 import { openSystem } from "../handover/system.ts";

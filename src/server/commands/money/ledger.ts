@@ -6,7 +6,7 @@ import { clusterSettings } from "../../../cluster/settings.ts";
 import { environment } from "../../../kernel/config/config.ts";
 import { programName } from "../../../kernel/config/program-name.ts";
 import { openReadOnly } from "../../../kernel/database/connection.ts";
-import { localDatabasePath } from "../../../kernel/database/database.ts";
+import { localDatabasePath } from "../../../kernel/database/database-path.ts";
 import { StartError } from "../../../kernel/errors.ts";
 import { count } from "../../../kernel/util/text/count.ts";
 import { requireDatabase } from "../../cells/existing-database.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { Config } from "../../../kernel/config/config.ts";
 import { copiesOf, restoreCopy } from "../../../kernel/database/before-migration/migration-copy.ts";
 import { openReadOnly } from "../../../kernel/database/connection.ts";
-import { localDatabasePath } from "../../../kernel/database/database.ts";
+import { localDatabasePath } from "../../../kernel/database/database-path.ts";
 import { StartError } from "../../../kernel/errors.ts";
 import type { ProcessState } from "../../handover/restarts.ts";
 import { previousOf, readRecord, switchBack, writeRecord } from "../../upgrade/record.ts";

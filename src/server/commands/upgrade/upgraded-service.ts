@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { type Config, environment } from "../../../kernel/config/config.ts";
 import { goBackBeforeMigration } from "../../../kernel/database/before-migration/migration-copy.ts";
-import { localDatabasePath } from "../../../kernel/database/database.ts";
+import { localDatabasePath } from "../../../kernel/database/database-path.ts";
 import { StartError } from "../../../kernel/errors.ts";
 import { checkProgram } from "../../handover/check.ts";
 import type { ProcessState } from "../../handover/restarts.ts";

@@ -1,0 +1,95 @@
+// Returns memory that only the start needed to the system: garbage, free memory, and pages of the program's own files.
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { openCLibrary } from "../c-library.ts";
+
+/** `madvise`: unmaps pages, which come back from the page cache when they are touched. */
+const MADV_DONTNEED = 4;
+const PAGE = 4_096;
+/** In the upper half of an entry of `/proc/self/pagemap`: the page is that of a file, so this process has not changed it. */
+const IS_OF_FILE = 1 << 29;
+/** The section of the binary in which Bun keeps the modules of the program; only Bun reads it. */
+const MODULES = ".bun";
+
+interface Range {
+  from: number;
+  to: number;
+}
+
+export async function releaseMemory(): Promise<void> {
+  Bun.gc(true);
+  Bun.shrink();
+  await dropFilePages();
+}
+
+/**
+ * Drops the pages of the program and its addons that the start has read. Two kinds are safe to drop, since this process can't
+ * have changed them: those that it can't write, and those of the binary's modules. Linux only.
+ */
+export async function dropFilePages(): Promise<void> {
+  if (process.platform !== "linux") return;
+  const libc = await openCLibrary({ madvise: { args: ["u64", "u64", "i32"], returns: "i32" } });
+  if (!libc) return;
+  for (const { from, to } of [...unwritableRanges(readFileSync("/proc/self/smaps", "utf8")), ...moduleRanges()]) {
+    libc.madvise(from, to - from, MADV_DONTNEED);
+  }
+}
+
+/** The parts of files that are mapped, can't be written, and have no page that the loader has changed. */
+export function unwritableRanges(smaps: string): Range[] {
+  const found: Range[] = [];
+  for (const mapping of smaps.split(/^(?=[\da-f]+-[\da-f]+ )/m)) {
+    const [, from = "", to = ""] = /^([\da-f]+)-([\da-f]+) r-[-x]p [\da-f]+ \S+ \d+ +\//.exec(mapping) ?? [];
+    if (from === "" || !/^Anonymous: +0 kB$/m.test(mapping) || !/^Private_Dirty: +0 kB$/m.test(mapping)) continue;
+    found.push({ from: Number.parseInt(from, 16), to: Number.parseInt(to, 16) });
+  }
+  return found;
+}
+
+/** The pages of the modules that are as they are in the file. None if the program does not run from a binary. */
+function moduleRanges(): Range[] {
+  const section = modulesSection();
+  if (!section) return [];
+  const from = Math.ceil(section.from / PAGE) * PAGE;
+  const pages = Math.floor(section.to / PAGE) - from / PAGE;
+  if (pages <= 0) return [];
+  const entries = new Uint32Array(pages * 2);
+  const descriptor = openSync("/proc/self/pagemap", "r");
+  const bytes = readSync(descriptor, new Uint8Array(entries.buffer), 0, pages * 8, (from / PAGE) * 8);
+  closeSync(descriptor);
+  const found: Range[] = [];
+  for (let page = 0; page < bytes / 8; page++) {
+    if (((entries[page * 2 + 1] ?? 0) & IS_OF_FILE) === 0) continue;
+    const at = from + page * PAGE;
+    const last = found.at(-1);
+    if (last?.to === at) last.to += PAGE;
+    else found.push({ from: at, to: at + PAGE });
+  }
+  return found;
+}
+
+/** Where the section lies in memory, by the headers of the binary (ELF with 64 bits and fixed addresses). */
+function modulesSection(): Range | undefined {
+  const descriptor = openSync(process.execPath, "r");
+  try {
+    const read = (position: number, length: number) => {
+      const bytes = Buffer.alloc(length);
+      readSync(descriptor, bytes, 0, length, position);
+      return bytes;
+    };
+    const header = read(0, 64);
+    const hasFixedAddresses = header.readUInt16LE(16) === 2;
+    if (header.toString("latin1", 0, 5) !== "\x7fELF\x02" || !hasFixedAddresses) return undefined;
+    const [size, count, names] = [header.readUInt16LE(58), header.readUInt16LE(60), header.readUInt16LE(62)];
+    const table = read(Number(header.readBigUInt64LE(40)), size * count);
+    const at = (section: number, offset: number) => Number(table.readBigUInt64LE(section * size + offset));
+    const strings = read(at(names, 24), at(names, 32)).toString("latin1");
+    for (let section = 0; section < count; section++) {
+      const name = table.readUInt32LE(section * size);
+      if (!strings.startsWith(`${MODULES}\0`, name)) continue;
+      return { from: at(section, 16), to: at(section, 16) + at(section, 32) };
+    }
+    return undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}
