@@ -123,7 +123,7 @@ export async function run(
   command: string[],
   env: Record<string, string>,
   dir: string,
-  timeoutMs = 30_000,
+  timeoutMs = 90_000,
 ): Promise<{ exitCode: number; stdout: string; stderr: string }> {
   const child = launch({ command, env, dir });
   let late = false;
