@@ -12,6 +12,12 @@ const LOOK_MS = 250;
 /** A node that gives a cell up in good order answers within this time what it still has, or says that it has done nothing. */
 const GRACE_MS = 500;
 
+export interface Departure {
+  /** Aborts when the cell is somewhere else than at the address. */
+  readonly gone: AbortSignal;
+  end(): void;
+}
+
 interface Waiting {
   cell: number;
   address: string;
@@ -45,16 +51,38 @@ export function watchDepartures({ placeOf, changed }: DeparturesDeps) {
   }
 
   return {
-    /** Runs `work` with a signal that aborts when the cell is somewhere else than at this address. */
-    async during<Result>(cell: number, address: string, work: (gone: AbortSignal) => Promise<Result>): Promise<Result> {
+    /** Watches until `end` is called. */
+    watch(cell: number, address: string): Departure {
       const one: Waiting = { cell, address, gone: new AbortController() };
       waiting.add(one);
       if (!isLooking) void keepLooking();
-      try {
-        return await work(one.gone.signal);
-      } finally {
-        waiting.delete(one);
-      }
+      return { gone: one.gone.signal, end: () => void waiting.delete(one) };
     },
   };
+}
+
+/** Passes on what comes and calls `end` after the last of it. */
+export function untilEnded(response: Response, end: () => void): Response {
+  const reader = response.body?.getReader();
+  if (!reader) {
+    end();
+    return response;
+  }
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      end();
+    },
+    cancel(reason) {
+      end();
+      return reader.cancel(reason);
+    },
+  });
+  return new Response(body, response);
 }

@@ -1,6 +1,7 @@
 // Joins a client's WebSocket with one to the node that owns the cell, frame by frame.
 import type { ServerWebSocket } from "bun";
 import type { SocketSession, WebServer } from "../../kernel/http/web-sockets.ts";
+import type { Departure } from "./departures.ts";
 import { RELAY_HEADER, type RelayGrant, type RelayGrants, requestLine } from "./grants.ts";
 
 export interface SocketRelay {
@@ -9,6 +10,8 @@ export interface SocketRelay {
   node: string;
   grants: RelayGrants;
   grant: RelayGrant;
+  /** Of the cell from the node: it closes both sides, since a machine that has lost its power closes none. */
+  departure: Departure;
 }
 
 /** Bytes that may wait for a slow peer before both sides are closed. */
@@ -26,6 +29,7 @@ export async function relaySocket({
   node,
   grants,
   grant,
+  departure,
 }: SocketRelay): Promise<"upgraded" | "again"> {
   const line = requestLine("GET", request.url);
   const headers: Record<string, string> = { host: request.headers.get("host") ?? new URL(node).host };
@@ -52,6 +56,7 @@ export async function relaySocket({
     else if (client.send(data) === 0 || client.getBufferedAmount() > MAX_WAITING_BYTES) closeBoth(1013, "too slow");
   };
   upstream.onclose = ({ code, reason }) => {
+    departure.end();
     opened.resolve(false);
     closed = { code: isSendable(code) ? code : 1012, reason };
     client?.close(closed.code, closed.reason);
@@ -62,9 +67,18 @@ export async function relaySocket({
     client?.close(isSendable(code) ? code : 1000, reason);
   }
 
+  departure.gone.addEventListener("abort", () => {
+    opened.resolve(false);
+    departure.end();
+    // The upstream is silent, so its end is not waited for.
+    client?.close(1012, "The service has moved. Connect again.");
+    upstream.terminate();
+  });
+
   const isOpen = await opened.promise;
   clearTimeout(timer);
   if (!isOpen) {
+    departure.end();
     upstream.close();
     return "again";
   }
@@ -87,6 +101,9 @@ export async function relaySocket({
     data: session,
     headers: { "sec-websocket-protocol": session.protocol ?? "" },
   });
-  if (!isUpgraded) upstream.close();
+  if (!isUpgraded) {
+    departure.end();
+    upstream.close();
+  }
   return isUpgraded ? "upgraded" : "again";
 }

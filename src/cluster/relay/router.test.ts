@@ -37,10 +37,15 @@ function startNode({ answer, owner }: NodeOptions): Node {
   });
   const vault = createVault({ key: "the key of the cluster" });
   const server = Bun.serve<SocketSession>({
+    development: false,
     port: 0,
     hostname: "127.0.0.1",
     fetch: (request, server) => router.backend.fetch(request, server),
-    websocket: { message: () => undefined },
+    websocket: {
+      open: (socket) => void socket.data.open(socket),
+      message: (socket, data) => socket.data.message(socket, data),
+      close: (socket, code) => socket.data.close(socket, code),
+    },
   });
   stack.defer(() => server.stop(true));
   const address = `http://127.0.0.1:${server.port}`;
@@ -159,5 +164,35 @@ describe("an owner that is silent", () => {
     current = owner.address;
     expect((await response).status).toBe(502);
     expect(owner.served()).toBe(0);
+  });
+
+  test("holds no reader of events, and no WebSocket: they end once another node owns the cell", async () => {
+    const begun = Bun.serve<undefined>({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request, server) {
+        if (server.upgrade(request, { data: undefined })) return undefined;
+        const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from("data: 1\n\n")) });
+        return new Response(body, { headers: { "content-type": "text/event-stream" } });
+      },
+      websocket: { open: (socket) => void socket.send("hello"), message: () => undefined },
+    });
+    stack.defer(() => begun.stop(true));
+    const silent = `http://127.0.0.1:${begun.port}`;
+    const owner = startNode({ answer: () => new Response("done") });
+    let current = silent;
+    const other = startNode({ owner: () => current });
+    const reader = (await fetch(`${other.address}/api/events`)).body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("data: 1\n\n");
+    const socket = new WebSocket(`${other.address.replace("http", "ws")}/ws`);
+    await new Promise((resolve) => socket.addEventListener("message", resolve));
+    const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
+    current = owner.address;
+    const rest = await reader?.read().then(
+      ({ done }) => done,
+      () => true,
+    );
+    expect(rest).toBe(true);
+    expect(await closed).toBe(1012);
   });
 });

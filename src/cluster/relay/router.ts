@@ -14,11 +14,11 @@ import type { Surface } from "../../kernel/http/surface.ts";
 import type { WebServer } from "../../kernel/http/web-sockets.ts";
 import { brokenRelay, cellAway, cellMoved } from "../away.ts";
 import { cellOfRequest } from "../cells/addressee.ts";
-import { watchDepartures } from "./departures.ts";
+import { type Departure, untilEnded, watchDepartures } from "./departures.ts";
 import { failure } from "./failure.ts";
-import { RELAY_HEADER, type RelayGrants, requestLine } from "./grants.ts";
+import { RELAY_HEADER, type RelayGrant, type RelayGrants, requestLine } from "./grants.ts";
 import type { Place, SurfaceName } from "./place.ts";
-import { isMoved, MOVED_HEADER, movedResponse, prepareRelay, type Sending } from "./relay.ts";
+import { isMoved, MOVED_HEADER, movedResponse, prepareRelay, type RelayOutcome, type Sending } from "./relay.ts";
 import { relaySocket } from "./relay-socket.ts";
 import { withClient } from "./with-client.ts";
 
@@ -116,10 +116,10 @@ export function createRouter(deps: RouterDeps): Router {
       if (place && !(isRelayed && place.kind === "node")) {
         if (forwarding) request.headers.set(FORWARDING_HEADER, encodeForwarding(forwarding));
         if (!isSocket(request)) sending ??= prepareRelay(request, grants);
-        const sent = sending;
-        const outcome = sent
-          ? await departures.during(cell, place.address, (gone) => sent.send(place.address, grant, gone))
-          : await relaySocket({ request, server, node: place.address, grants, grant });
+        const departure = departures.watch(cell, place.address);
+        const outcome = sending
+          ? await sendWatched(sending, place.address, grant, departure)
+          : await relaySocket({ request, server, node: place.address, grants, grant, departure });
         if (outcome === "broken") return answer(failure(brokenRelay()));
         if (outcome === "upgraded" || (outcome instanceof Response && !isMoved(outcome))) {
           if (place.kind === "node") onRelayed();
@@ -197,6 +197,24 @@ export function createRouter(deps: RouterDeps): Router {
       return inFlight;
     },
   };
+}
+
+/** A stream of events is watched to its end: it may be silent for long, and so is one of a machine that has lost its power. */
+async function sendWatched(
+  sending: Sending,
+  node: string,
+  grant: RelayGrant,
+  { gone, end }: Departure,
+): Promise<RelayOutcome> {
+  let isStream = false;
+  try {
+    const outcome = await sending.send(node, grant, gone);
+    isStream =
+      outcome instanceof Response && outcome.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    return isStream && outcome instanceof Response ? untilEnded(outcome, end) : outcome;
+  } finally {
+    if (!isStream) end();
+  }
 }
 
 const isSocket = ({ headers }: Request) => headers.get("upgrade")?.toLowerCase() === "websocket";
