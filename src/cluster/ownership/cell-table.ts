@@ -16,6 +16,8 @@ export interface CellEntry {
   standby: string | null;
   /** Grows with each claim. */
   epoch: number;
+  /** The node that has given the cell to this owner because it could not open it, and when, in epoch ms. */
+  failed?: { address: string; at: number };
 }
 
 export interface CellTable {

@@ -36,6 +36,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
   const engine = cluster.connect();
   const self = { address: `http://node-${number}`, instance: crypto.randomUUID() };
   const wishes: { wanted: string | undefined; isDraining: boolean } = { wanted: undefined, isDraining: false };
+  let canOpen = true;
   let database: Database | undefined;
   let cell: Cell | undefined;
   const state = (): NodeState => ({
@@ -85,6 +86,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     onLost: wake,
     onLogLost: () => undefined,
     async open(replicate: Replicate) {
+      if (!canOpen) throw new Error("The database is of a newer version.");
       const opened = await openDatabase({ url: `file:${file}`, dataDir: dir.path, log: silent, migrations, replicate });
       database = opened;
       return {
@@ -110,6 +112,9 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     engine,
     lease,
     wishes,
+    set canOpen(can: boolean) {
+      canOpen = can;
+    },
     get phase() {
       return cell?.phase;
     },
@@ -179,6 +184,24 @@ describe("a cell", () => {
     await ownerOf([second]);
     expect(performance.now() - began).toBeLessThan(1_000);
     expect(await second.read()).toEqual(["the last word"]);
+  });
+
+  test("goes back to the node that follows if the one that it was moved to can't open it", async () => {
+    const cluster = createMemoryEngine();
+    const nodes = [await startNode(cluster, 1), await startNode(cluster, 2)];
+    const first = await ownerOf(nodes);
+    const second = nodes.find((node) => node !== first) as Node;
+    await eventually(() => second.phase === "following");
+    await first.write("before");
+    second.canOpen = false;
+    first.wishes.wanted = `http://node-${second.number}`;
+    await eventually(() => first.phase !== "owning");
+    await ownerOf([first]);
+    expect(await first.read()).toEqual(["before"]);
+    // It stays, although the wish stands.
+    await eventually(() => second.phase === "following");
+    await first.write("after");
+    expect(first.phase).toBe("owning");
   });
 
   test("is given up before the others may take it, also by an owner whose calls are never answered", async () => {

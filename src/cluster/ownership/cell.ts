@@ -2,10 +2,10 @@
 import type { Log } from "../../kernel/telemetry/log.ts";
 import { cellMoved } from "../away.ts";
 import type { LogEngine } from "../engine.ts";
-import { SnapshotNeeded } from "../log/catch-up.ts";
 import { CopyBroken } from "../log/copy.ts";
 import type { Snapshots } from "../snapshot/snapshots.ts";
 import { type CellEntry, type CellTable, type Holder, isHolder } from "./cell-table.ts";
+import { canTake, isAboutFile, isOfCluster } from "./failures.ts";
 import type { Follower } from "./follower.ts";
 import type { Lease, NodeState } from "./lease.ts";
 import { isHeir, standbyOf } from "./succession.ts";
@@ -76,6 +76,8 @@ const LOOK_MS = 5_000;
 const FIND_MS = 900;
 /** Milliseconds for the last writes of a cell that ends, after its grace. */
 const LAST_WRITES_MS = 2_000;
+/** An owner whose attempts to open the cell fail this often gives it to the node that follows. */
+const FAILED_OPENS = 4;
 /** A standby that is so many entries behind catches up within a moment. */
 const CLOSE_BEHIND = 500;
 
@@ -91,6 +93,8 @@ export function createCell(deps: CellDeps): Cell {
   let { number } = deps;
   /** Why the file can't go on as it is. */
   let broken: unknown;
+  /** Attempts to open the cell in a row that failed. */
+  let failedOpens = 0;
   let isStopped = false;
   let isWoken = false;
   let running: Promise<void> | undefined;
@@ -179,17 +183,32 @@ export function createCell(deps: CellDeps): Cell {
       await renew();
       owned = { served: await open(writing.replicate), writing };
       phase = "owning";
+      failedOpens = 0;
       deps.onOwned(performance.now() - began);
       // Something may have changed while it was opened.
       isWoken = true;
     } catch (error) {
       phase = "idle";
       if (isAboutFile(error)) broken = error;
+      if (!isOfCluster(error) && ++failedOpens % FAILED_OPENS === 0) await passOn(error);
       throw error;
     } finally {
       opening = undefined;
       number = Math.max(number, writing.number);
     }
+  }
+
+  /** What fails here, such as an older program with a newer database, may work on another node. Without one, this node tries on. */
+  async function passOn(error: unknown): Promise<void> {
+    const entry = await cells.find(cell);
+    if (!entry || !isHolder(entry.owner, self)) return;
+    const alive = lease.alive().filter((node) => node.address !== self.address && canTake(node, entry));
+    const heir = alive.find(({ address }) => address === entry.standby) ?? alive[0];
+    if (!heir) return;
+    log.error("this node can't open the cell, so another one gets it", { cell, node: heir.address, error });
+    const owner = { address: heir.address, instance: null };
+    const failed = { address: self.address, at: Date.now() };
+    await cells.swap(cell, { owner, standby: self.address, epoch: entry.epoch + 1, failed });
   }
 
   /** Makes sure that there is a file that can go on. */
@@ -232,7 +251,7 @@ export function createCell(deps: CellDeps): Cell {
     const wanted = deps.wanted();
     const isDraining = deps.isDraining();
     const find = (to: string | null | undefined) =>
-      alive.find((node) => node.address === to && node.address !== self.address && !node.isDraining);
+      alive.find((node) => node.address === to && node.address !== self.address && canTake(node, entry));
     // A node that is gone, or gives its own cells up, holds nothing back: neither a drain, nor a later move.
     const heir = find(wanted) ?? (isDraining ? find(standby) : undefined);
     if (heir && (heir.copies[cell] ?? 0) >= number - CLOSE_BEHIND) return handOver(heir.address);
@@ -325,6 +344,3 @@ export function createCell(deps: CellDeps): Cell {
     },
   };
 }
-
-/** The file has to be made anew, from a snapshot. */
-const isAboutFile = (error: unknown) => error instanceof SnapshotNeeded || error instanceof CopyBroken;

@@ -1,0 +1,25 @@
+// Tells what the failures of a node to open or to follow a cell mean.
+import { MINUTE } from "../../kernel/util/time.ts";
+import { EngineUnavailable } from "../engine.ts";
+import { SnapshotNeeded } from "../log/catch-up.ts";
+import { CopyBroken } from "../log/copy.ts";
+import type { CellEntry } from "./cell-table.ts";
+import type { NodeState } from "./lease.ts";
+
+/** Milliseconds until a node that could not open the cell may get it again. */
+const FAILED_FOR_MS = 10 * MINUTE;
+
+/** A node that gives its own cells up, or could not open this one a moment ago, does not get it. */
+export const canTake = ({ address, isDraining }: NodeState, { failed }: CellEntry) =>
+  !isDraining && !(failed?.address === address && Date.now() - failed.at < FAILED_FOR_MS);
+
+/** The engine was away, or the cell went elsewhere: no other node would fare better. */
+export function isOfCluster(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof EngineUnavailable || ("code" in at && at.code === "CELL_MOVED")) return true;
+  }
+  return false;
+}
+
+/** The file has to be made anew, from a snapshot. */
+export const isAboutFile = (error: unknown) => error instanceof SnapshotNeeded || error instanceof CopyBroken;
