@@ -171,6 +171,16 @@ test("an engine that is away says so, and goes on when it is back", async () => 
   await engine.close();
 }, 30_000);
 
+test("servers that tell of no other hold as many copies as CLUSTER_URL lists servers", async () => {
+  await using nats = await startNats(3, { advertise: false });
+  const engine = await openNatsEngine({ address: nats.address, name: "quiet" });
+  expect(engine.describe()).toEndWith("R3");
+  const log = await engine.log(0);
+  await nats.servers[0]?.kill();
+  await eventually(async () => (await log.bounds()).last === 0, { timeoutMs: 15_000 });
+  await engine.close();
+}, 40_000);
+
 describe("CLUSTER_URL", () => {
   test("names servers, with credentials", () => {
     expect(parseNatsAddress("nats://10.0.0.1,10.0.0.2:5000")).toEqual({

@@ -7,6 +7,7 @@ import { CELL_FAULTS } from "./cell-faults.ts";
 import { FAULTS, type Fault, settled } from "./faults.ts";
 import { checkFiles, checkReplies, fencesOf, type Interruption, ledgersWritten } from "./history.ts";
 import { allAnswer, type SignUps, startMessages, startReads, startSignUps } from "./load.ts";
+import { NETWORK_FAULTS } from "./network-faults.ts";
 import { startWorld, type World } from "./world.ts";
 
 export interface FaultRun {
@@ -34,7 +35,11 @@ export interface FaultReport {
   signUps: { made: number; failed: number };
 }
 
-export const faultsFor = (cells: number): readonly Fault[] => (cells === 1 ? FAULTS : [...FAULTS, ...CELL_FAULTS]);
+export const faultsFor = (cells: number): readonly Fault[] => [
+  ...FAULTS,
+  ...NETWORK_FAULTS,
+  ...(cells === 1 ? [] : CELL_FAULTS),
+];
 
 export async function runFaults(options: FaultRun): Promise<FaultReport> {
   const { seed, seconds, cells = 1, nodes = 3, natsServers = 3, faults = faultsFor(cells), print } = options;

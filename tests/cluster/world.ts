@@ -45,6 +45,7 @@ export async function startWorld({ nodes, natsServers, cells, random }: WorldOpt
     await startCluster({
       nodes,
       natsServers,
+      hasGates: true,
       env: {
         CHANNEL_A_API_ROOT: telegram.url,
         PROVIDER_5_BASE_URL: upstream.url,
@@ -54,6 +55,8 @@ export async function startWorld({ nodes, natsServers, cells, random }: WorldOpt
       },
     }),
   );
+  const { engine } = await cluster.status();
+  if (natsServers >= 3 && !engine.endsWith("R3")) throw new Error(`NATS keeps too few copies: ${engine}`);
   if (cells > 1) await cluster.command("cluster", "cells", String(cells));
   await settled({ cluster, cells });
   const accounts = await accountsOf(cluster, cells);

@@ -4,6 +4,7 @@ import { openNatsEngine } from "../../src/cluster/nats/nats-engine.ts";
 import type { CellEntry } from "../../src/cluster/ownership/cell-table.ts";
 import { type Berth, startBerth } from "./berth.ts";
 import { eventually } from "./eventually.ts";
+import { type Gate, openGate } from "./gate.ts";
 import { freePorts, type Nats, startNats } from "./nats.ts";
 
 export interface Cluster extends AsyncDisposable {
@@ -20,12 +21,15 @@ export interface Cluster extends AsyncDisposable {
   add(): Promise<Berth>;
   /** Leaves a node out that has ended for good. */
   remove(node: Berth): void;
+  /** What a node reaches the servers of NATS through, if the cluster was started with gates. */
+  gatesOf(node: Berth): readonly Gate[];
   /** Until a node follows and has applied all that the log has. */
   followed(): Promise<void>;
 }
 
 /** As `berth cluster status --json` prints it. */
 export interface Status {
+  engine: string;
   nodes: { address: string; lease: string }[];
   cells: { cell: number; owner: string; standby: string | null; log: number; behind: number | null; state: string }[];
 }
@@ -36,6 +40,8 @@ export interface ClusterOptions {
   env?: Record<string, string>;
   /** Default: `dist/berth`, with the sparing settings of tests. */
   binary?: string;
+  /** Nodes reach NATS through gates, which can be closed. */
+  hasGates?: boolean;
 }
 
 export const CLUSTER_KEY = "a secret key of the cluster tests alone";
@@ -45,15 +51,21 @@ export async function startCluster({
   natsServers = 1,
   env = {},
   binary,
+  hasGates = false,
 }: ClusterOptions = {}): Promise<Cluster> {
   await using undo = new AsyncDisposableStack();
-  const nats = undo.use(await startNats(natsServers));
+  const nats = undo.use(await startNats(natsServers, { advertise: !hasGates }));
   const nodes: Berth[] = [];
   const balancer = balance(() => nodes.filter(({ running }) => running).map(({ web }) => web));
   undo.defer(() => balancer.stop(true));
   const web = `http://127.0.0.1:${balancer.port}`;
+  const gates = new Map<Berth, readonly Gate[]>();
+  undo.defer(() => {
+    for (const gate of [...gates.values()].flat()) gate.close();
+  });
   async function add(): Promise<Berth> {
     const [port, backend] = await freePorts(2);
+    const own = hasGates ? await Promise.all(nats.servers.map((server) => openGate(server.port))) : [];
     const node = await startBerth({
       isEmpty: true,
       readyMs: 60_000,
@@ -63,12 +75,13 @@ export async function startCluster({
         BACKEND_PORT: String(backend),
         BASE_URL: web,
         SECRET_KEY: CLUSTER_KEY,
-        CLUSTER_URL: nats.url,
+        CLUSTER_URL: hasGates ? `nats://${own.map((gate) => `127.0.0.1:${gate.port}`).join(",")}` : nats.url,
         NODE_ADDRESS: `http://127.0.0.1:${backend}`,
         ...env,
       },
     });
     nodes.push(node);
+    gates.set(node, own);
     return node;
   }
   undo.defer(async () => void (await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))));
@@ -105,6 +118,7 @@ export async function startCluster({
     add,
     remove: (node) => void nodes.splice(nodes.indexOf(node), 1),
     command: (...args) => someNode().command(...args),
+    gatesOf: (node) => gates.get(node) ?? [],
     status,
     owner: (cell = 0) =>
       eventually(() => ownerNow(cell), { timeoutMs: 30_000, everyMs: 50, what: `a node owns cell ${cell}` }),

@@ -35,8 +35,8 @@ export function natsBinary(): string {
   return found;
 }
 
-/** Starts this many servers, which know each other. */
-export async function startNats(count = 1): Promise<Nats> {
+/** Starts this many servers, which know each other. Those that don't `advertise` tell clients nothing of the others. */
+export async function startNats(count = 1, { advertise = true } = {}): Promise<Nats> {
   const dir = temporaryDir();
   const ports = await freePorts(count * 3);
   const [clients, routes, monitors] = [0, 1, 2].map((n) => ports.slice(n * count, (n + 1) * count)) as [
@@ -48,7 +48,7 @@ export async function startNats(count = 1): Promise<Nats> {
     clients.map(async (port, n) => {
       const folder = join(dir.path, `nats-${n}`);
       const config = `${folder}.conf`;
-      const cluster = `cluster { name: "berth-tests", listen: "127.0.0.1:${routes[n]}", routes: [${routes.map((route) => `"nats://127.0.0.1:${route}"`).join(", ")}] }`;
+      const cluster = `cluster { name: "berth-tests", no_advertise: ${!advertise}, listen: "127.0.0.1:${routes[n]}", routes: [${routes.map((route) => `"nats://127.0.0.1:${route}"`).join(", ")}] }`;
       await writeFile(
         config,
         `server_name: "nats-${n}"\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitors[n]}"

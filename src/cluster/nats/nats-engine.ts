@@ -28,7 +28,7 @@ const OLDEST_SERVER = "2.11";
 /** Throws `StartError` if NATS can't be reached, has no JetStream or is too old. */
 export async function openNatsEngine({ address, name }: NatsOptions): Promise<Engine> {
   const connection = await connectTo(address, name);
-  const replicas = Math.min(MAX_REPLICAS, serversOf(connection));
+  const replicas = Math.min(MAX_REPLICAS, serversOf(connection, address.servers.length));
   const client = jetstream(connection, { timeout: CALL_TIMEOUT_MS });
   const manager = await jetstreamManager(connection, { timeout: CALL_TIMEOUT_MS, checkAPI: false });
   await inCluster(() => manager.getAccountInfo()).catch(async (error: unknown) => {
@@ -75,6 +75,9 @@ async function connectTo({ servers, user, pass }: NatsOptions["address"], name: 
   return connection;
 }
 
-/** Servers of the cluster that NATS has told of; 1 for one alone. */
-const serversOf = ({ info }: NatsConnection) =>
-  info?.cluster === undefined ? 1 : Math.max(1, new Set(info.connect_urls ?? []).size);
+/** How many servers the cluster has: as NATS tells, or, if it is set up to tell none (`no_advertise`), as CLUSTER_URL lists. 1 for one alone. */
+function serversOf({ info }: NatsConnection, listed: number): number {
+  if (info?.cluster === undefined) return 1;
+  const told = new Set(info.connect_urls ?? []).size;
+  return told > 0 ? told : listed;
+}

@@ -1,0 +1,66 @@
+// What may happen to the network between machines and NATS. Nothing is closed: what was sent is late, and may come when another machine
+// has taken over.
+import type { Berth } from "../support/berth.ts";
+import type { Gate } from "../support/gate.ts";
+import { type Fault, type FaultDeps, ownerOfSome, STOPPED_MS } from "./faults.ts";
+
+/** Mostly a machine that owns a cell. */
+const someMachine = (deps: FaultDeps): Promise<Berth> =>
+  deps.random.chance(0.8) ? ownerOfSome(deps) : Promise.resolve(deps.random.pick(deps.cluster.nodes));
+
+/** Holds what passes these gates for a while. */
+async function hold(gates: readonly Gate[], what: "all" | "answers", ms: number): Promise<void> {
+  for (const gate of gates) gate.hold(what);
+  try {
+    await Bun.sleep(ms);
+  } finally {
+    for (const gate of gates) gate.open();
+  }
+}
+
+export const NETWORK_FAULTS: readonly Fault[] = [
+  {
+    name: "cut a machine off from NATS for a while",
+    weight: 3,
+    async run(deps) {
+      const gates = deps.cluster.gatesOf(await someMachine(deps));
+      const ended = deps.interrupt();
+      await hold(gates, "all", deps.random.pick(STOPPED_MS));
+      ended();
+    },
+  },
+  {
+    name: "hold back what NATS answers to a machine, which still reaches it",
+    weight: 3,
+    async run(deps) {
+      const gates = deps.cluster.gatesOf(await someMachine(deps));
+      const ended = deps.interrupt();
+      await hold(gates, "answers", deps.random.pick(STOPPED_MS));
+      ended();
+    },
+  },
+  {
+    name: "cut a machine off from one server of NATS",
+    weight: 1,
+    async run(deps) {
+      const gate = deps.random.pick(deps.cluster.gatesOf(await someMachine(deps)));
+      const ended = deps.interrupt();
+      await hold([gate], "all", deps.random.integer(1_000, 15_000));
+      ended();
+    },
+  },
+  {
+    name: "let the network between a machine and NATS come and go",
+    weight: 1,
+    async run(deps) {
+      const { random } = deps;
+      const gates = deps.cluster.gatesOf(await someMachine(deps));
+      const ended = deps.interrupt();
+      for (let times = random.integer(4, 10); times > 0; times--) {
+        await hold(gates, random.pick(["all", "answers"] as const), random.integer(100, 2_000));
+        await Bun.sleep(random.integer(50, 800));
+      }
+      ended();
+    },
+  },
+];
