@@ -3,7 +3,8 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { type Console, closeBrowser, openConsole, startBrowser } from "../tests/console/support/console.ts";
+import { type Console, openConsole } from "../tests/console/support/console.ts";
+import { closeBrowser, startBrowser } from "../tests/console/support/windows.ts";
 import type { Berth } from "../tests/support/berth.ts";
 import { temporaryDir } from "../tests/support/process.ts";
 import { type Benchmark, type Figure, median, ms, quantile } from "./support/figures.ts";
@@ -38,6 +39,9 @@ export const consolePages: Benchmark = {
     }
   },
 };
+
+/** A window without anything of an earlier round. */
+const openCold = (berth: Berth, { client }: Owner) => openConsole(berth, client, undefined, { isCold: true });
 
 /** Copies the owner's agent and its conversation many times. Returns the address of the long chat. */
 async function seedRows(berth: Berth, { client, agentIds: [agentId = ""] }: Owner): Promise<string> {
@@ -75,7 +79,7 @@ async function seedRows(berth: Berth, { client, agentIds: [agentId = ""] }: Owne
 async function firstLoads(berth: Berth, owner: Owner): Promise<Figure[]> {
   const [cold, warm, bytes]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < ROUNDS; round++) {
-    await using console = await openConsole(berth, owner.client);
+    await using console = await openCold(berth, owner);
     bytes.push(await scriptBytes(console, () => console.open("/")));
     cold.push(await largestPaint(console.page));
     await console.open("/");
@@ -109,7 +113,7 @@ const largestPaint = (page: Page): Promise<number> =>
   })`);
 
 async function pageChanges(berth: Berth, owner: Owner, chatPath: string): Promise<Figure[]> {
-  await using console = await openConsole(berth, owner.client);
+  await using console = await openCold(berth, owner);
   const { page } = console;
   const agentPath = chatPath.split("/").slice(0, 3).join("/");
   const [changes, chats]: [number[], number[]] = [[], []];
@@ -135,7 +139,7 @@ async function go(page: Page, path: string, element: string): Promise<number> {
 }
 
 async function scrolling(berth: Berth, owner: Owner): Promise<Figure> {
-  await using console = await openConsole(berth, owner.client);
+  await using console = await openCold(berth, owner);
   await console.open("/agents");
   const frames = await console.page.evaluate<number[]>(`new Promise((resolve) => {
     const times = [];
@@ -152,7 +156,7 @@ async function scrolling(berth: Berth, owner: Owner): Promise<Figure> {
 
 /** How much the page's memory grows over the events of a working day. */
 async function memory(berth: Berth, owner: Owner, chatPath: string): Promise<Figure> {
-  await using console = await openConsole(berth, owner.client);
+  await using console = await openCold(berth, owner);
   const { context, page } = console;
   await console.open(chatPath);
   const session = await context.newCDPSession(page);

@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import type { BrowserContext, Locator, Page } from "playwright-core";
-import { startBrowser } from "../console/support/console.ts";
+import { startBrowser } from "../console/support/windows.ts";
 
 export interface Site extends AsyncDisposable {
   readonly origin: string;

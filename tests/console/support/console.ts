@@ -3,11 +3,11 @@
 import { expect } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import type { Language } from "../../../web/languages/languages.ts";
 import type { Berth } from "../../support/berth.ts";
-import { chromiumPath, SPARING } from "../../support/chromium.ts";
 import type { Client } from "../../support/client.ts";
+import { closeWindowsOfOthers, takeWindow } from "./windows.ts";
 
 /** How a page is looked at. */
 export interface View {
@@ -40,34 +40,18 @@ export interface Console extends AsyncDisposable {
   shoot(name: string): Promise<void>;
 }
 
-let browser: Promise<Browser> | undefined;
-
 /**
- * Starts the one browser of this process, unless it runs. The first window does it too; a benchmark starts the browser before,
- * as people have it.
+ * Opens a window with the client's session; without a client, as a visitor. With `isCold` it has none of the console's files
+ * yet; otherwise it may be one of an earlier test, emptied.
  */
-export function startBrowser({ asPeopleHaveIt = false } = {}): Promise<Browser> {
-  browser ??= (async () => {
-    const args = ["--no-sandbox", ...(asPeopleHaveIt ? [] : SPARING)];
-    return chromium.launch({ executablePath: chromiumPath(), args, timeout: 30_000 });
-  })();
-  return browser;
-}
-
-/** Ends the browser, for programs that go on; the files that a test's process runs share it. */
-export async function closeBrowser(): Promise<void> {
-  await (await browser)?.close();
-  browser = undefined;
-}
-
-/** Opens a window with the client's session; without a client, as a visitor. */
 export async function openConsole(
   berth: Pick<Berth, "web">,
   client?: Client,
   view: View = { theme: "light", width: 1280 },
+  { isCold = false } = {},
 ): Promise<Console> {
-  await closeWindowsOfOthers(berth);
-  const context = await (await startBrowser()).newContext({
+  await closeWindowsOfOthers(berth.web);
+  const options = {
     baseURL: berth.web,
     viewport: { width: view.width, height: view.width === 390 ? 844 : 900 },
     colorScheme: view.theme,
@@ -76,10 +60,9 @@ export async function openConsole(
     reducedMotion: "reduce",
     // Proxies of tests sign their certificates themselves.
     ignoreHTTPSErrors: true,
-  });
-  context.setDefaultTimeout(15_000);
-  if (client) await context.addCookies(cookiesOf(client, berth.web));
-  const page = await context.newPage();
+  } as const;
+  const window = await takeWindow(options, client ? cookiesOf(client, berth.web) : [], isCold);
+  const { page, context } = window;
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
@@ -113,7 +96,7 @@ export async function openConsole(
         fullPage: view.width === 390,
       });
     },
-    [Symbol.asyncDispose]: () => context.close(),
+    [Symbol.asyncDispose]: () => window.giveBack(),
   };
 }
 
@@ -137,7 +120,8 @@ const SCROLLING_DIALOGS =
 async function violationsOf(context: BrowserContext, page: Page): Promise<{ rule: string; elements: string[] }[]> {
   const session = await context.newCDPSession(page);
   try {
-    await session.send("Runtime.evaluate", { expression: `${await Bun.file(axe).text()};undefined` });
+    if (!(await page.evaluate<boolean>("'axe' in globalThis")))
+      await session.send("Runtime.evaluate", { expression: `${await Bun.file(axe).text()};undefined` });
     // Only what is wrong is described. Rules that need styles of other addresses are not there without `preload`; Berth has none.
     const { result } = await session.send("Runtime.evaluate", {
       expression: `axe.run({ resultTypes: ["violations"], preload: false, elementRef: false }).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
@@ -154,18 +138,6 @@ async function violationsOf(context: BrowserContext, page: Page): Promise<{ rule
 }
 
 const IS_TOO_WIDE = "document.documentElement.scrollWidth > innerWidth";
-
-/** Windows for `expectAccessible`, by session and view: they keep the console's files, so that later pages load fast. */
-const windows = new Map<string, { web: string; console: Promise<Console> }>();
-
-/** Closes the windows of services of earlier files, whose pages go on trying to reach them. */
-async function closeWindowsOfOthers({ web }: Pick<Berth, "web">): Promise<void> {
-  for (const [key, window] of windows) {
-    if (window.web === web) continue;
-    windows.delete(key);
-    await (await window.console)[Symbol.asyncDispose]();
-  }
-}
 
 /** Rotates through the views, so that a file's checks cover all of them. */
 let checks = 0;
@@ -184,10 +156,7 @@ export async function expectAccessible(
   const checksAll = process.env.BERTH_ALL_VIEWS || process.env.BERTH_SHOTS;
   const next = checks++ % VIEWS.length;
   for (const view of checksAll ? VIEWS : VIEWS.slice(next, next + 1)) {
-    const key = JSON.stringify([berth.web, client?.cookie, view]);
-    const window = windows.get(key) ?? { web: berth.web, console: openConsole(berth, client, view) };
-    windows.set(key, window);
-    const console = await window.console;
+    await using console = await openConsole(berth, client, view);
     await console.open(path);
     await prepare?.(console.page, view);
     await console.shoot(name);

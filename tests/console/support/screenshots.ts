@@ -10,7 +10,8 @@ import { provision } from "../../support/members.ts";
 import { type FakeBot, startTelegram } from "../../support/telegram.ts";
 import { type ChatRequest, type Reply, startUpstream } from "../../support/upstream.ts";
 import { addAudit, ready } from "./audit.ts";
-import { closeBrowser, openConsole } from "./console.ts";
+import { openConsole } from "./console.ts";
+import { closeBrowser } from "./windows.ts";
 
 const FOLDER = resolve(import.meta.dir, "../../../docs/screenshots");
 const SIZE = { width: 1280, height: 900 };
