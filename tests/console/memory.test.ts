@@ -460,8 +460,16 @@ describe("files", () => {
   test("an address that can't be read says why, and hostile names and passages are text", async () => {
     const form = new FormData();
     form.append("file", new File([`Words. ${HOSTILE}`], `${HOSTILE.replaceAll("/", "")}.txt`));
-    await fetch(`${berth.web}${filePath()}`, { method: "POST", body: form, headers: { cookie: ada.cookie } });
-    await eventually(async () => (await known()).some(({ status }) => status === "ready"));
+    const sent = await fetch(`${berth.web}${filePath()}`, {
+      method: "POST",
+      body: form,
+      headers: { cookie: ada.cookie },
+    });
+    expect(sent.ok).toBe(true);
+    // This file, and not one of an earlier test: a search before it is read finds nothing.
+    await eventually(async () =>
+      (await known()).some(({ name, status }) => name.endsWith(".txt") && status === "ready"),
+    );
     await using console = await openConsole(berth, ada);
     const { page } = console;
     await console.open(`${base}/memory?show=files`);
