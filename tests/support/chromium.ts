@@ -11,11 +11,14 @@ const executablePaths = [
   "/usr/bin/google-chrome",
 ];
 
-/** What a test spares: a process for drawing and one for the network, and the compilers of code that runs often. */
+/**
+ * What a test spares: a process for drawing and one for the network, and the compilers of code that runs often. The simple
+ * compiler takes all code at once: a new page runs most of its code for the first time.
+ */
 export const SPARING = [
   "--disable-gpu",
   "--enable-features=NetworkServiceInProcess2",
-  "--js-flags=--no-opt,--no-maglev",
+  "--js-flags=--no-opt,--no-maglev,--always-sparkplug",
 ];
 
 /** Returns the path of the system's Chromium. */
