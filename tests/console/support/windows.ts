@@ -36,6 +36,9 @@ export async function closeBrowser(): Promise<void> {
   browser = undefined;
 }
 
+/** Of the same options; few tests have more windows at once. */
+const MOST_KEPT = 2;
+
 /** Windows that wait for their next test, by their options. */
 const kept = new Map<string, Window[]>();
 
@@ -75,7 +78,8 @@ async function openWindow(options: WindowOptions, key: string): Promise<Window> 
     page,
     context,
     async giveBack() {
-      const isReusable = !isSpent && !page.isClosed() && context.pages().length === 1;
+      const others = kept.get(key) ?? [];
+      const isReusable = !isSpent && !page.isClosed() && context.pages().length === 1 && others.length < MOST_KEPT;
       if (!isReusable || !(await cleaned(context, page, options).catch(() => false))) return context.close();
       kept.set(key, [...(kept.get(key) ?? []), window]);
     },
