@@ -53,7 +53,7 @@ const UNIT = ["./src", "./site", "./web", "./plugins", "./channels", "./migratio
 const TIMED = ["timing", "login-storm"];
 /** Files at a time on two cores, because tests wait: for time limits or the service. */
 const SIDE_BY_SIDE = "--parallel=4";
-/** Three at a time left the processors idle for a quarter of the time: pages wait for answers, clocks and frames. */
+/** Three at a time left two processors idle for about a fifth of the time: pages wait for answers, clocks and frames. */
 const IN_BROWSERS = "--parallel=4";
 /**
  * The files of a process share their modules and its browser. Loading them for each file again took a quarter of the time of
