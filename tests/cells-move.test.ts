@@ -10,6 +10,7 @@ import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { openGateway } from "./support/gateway-client.ts";
 import { startReceiver } from "./support/receiver.ts";
+import { takeEvents } from "./support/sse.ts";
 import { type SpawnedTelegram, spawnTelegram } from "./support/telegram-control.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
@@ -68,13 +69,23 @@ test("an account moves with all that is theirs, and back, and everything that wa
   const usage = async () => (await client.get<object>("/api/usage")).body;
   const before = await usage();
   const { client: stranger } = await accountIn(1);
+  const names: unknown[] = [];
+  const [joined] = await takeEvents(client, "/api/events?types=agent.created&lastEventId=0", 1);
+  let lastEventId = joined?.id ?? "";
+  // One is made while no reader is there, before each move and after it.
+  const makeAgent = (name: string) => client.post("/api/agents/provision", { name });
 
   for (const [target, marks] of [
     [1, "of the other cell"],
     [0, "of its own"],
     [1, "of the other cell, again"],
   ] as const) {
+    await makeAgent(`before ${names.length}`);
     expect(await move(id, target), marks).toMatchObject({ from: 1 - target, to: target });
+    await makeAgent(`after ${names.length}`);
+    const seen = await takeEvents(client, "/api/events?types=agent.created", 2, { "last-event-id": lastEventId });
+    names.push(...seen.map(({ data }) => JSON.parse(data).data.name));
+    lastEventId = seen.at(-1)?.id ?? "";
     expect(countAccounts(berth, target, email), marks).toBe(1);
     expect(countAccounts(berth, 1 - target, email), marks).toBe(0);
     expect((await client.get<{ user: { id: string } }>("/api/auth/session")).body.user.id).toBe(id);
@@ -93,6 +104,7 @@ test("an account moves with all that is theirs, and back, and everything that wa
     const taken = await createClient(berth).post("/api/register", { email, password: PASSWORD, name: "Eve" });
     expect(taken, marks).toMatchObject({ status: 409, body: { code: "USER_EXISTS" } });
   }
+  expect(names).toEqual([0, 2, 4].flatMap((n) => [`before ${n}`, `after ${n}`]));
   const { body: second, status } = await ask("Are you still there?");
   expect({ status, reply: second.reply, sessionId: second.sessionId }).toMatchObject({
     status: 200,

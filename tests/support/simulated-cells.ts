@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type AccountMoves, createAccountMoves } from "../../src/cluster/accounts/account-moves.ts";
 import { type AccountSide, createAccountSide } from "../../src/cluster/accounts/account-side.ts";
 import { createGate, type Gate } from "../../src/cluster/accounts/gate.ts";
-import { writeParcel } from "../../src/cluster/accounts/parcel-writer.ts";
+import { writeParcel } from "../../src/cluster/accounts/parcel/parcel-writer.ts";
 import { type Database, openDatabase } from "../../src/kernel/database/database.ts";
 import { createLog } from "../../src/kernel/telemetry/log.ts";
 

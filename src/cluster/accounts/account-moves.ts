@@ -99,8 +99,7 @@ export function createAccountMoves({
   async function finish(move: Move): Promise<void> {
     const { account, from, to } = move;
     if (isRemains(account)) return finishClosing(move);
-    await ask(from, "remove", { account, to });
-    await ask(to, "settle", { account });
+    await ask(to, "settle", { account, ...(await ask(from, "remove", { account, to })) });
     const keys = await ask(to, "keysOf", { account });
     for (let cell = 0; cell < count(); cell++) if (cell !== to) await ask(cell, "relocate", { account, to, keys });
     await end(account);
@@ -109,8 +108,7 @@ export function createAccountMoves({
   async function finishClosing({ account, from, to }: Move): Promise<void> {
     // Else it is closed already, and only the end is missing.
     if (from < count()) {
-      await ask(from, "remove", { account, to });
-      await ask(to, "settle", { account });
+      await ask(to, "settle", { account, ...(await ask(from, "remove", { account, to })) });
       for (let cell = 0; cell < from; cell++) await ask(cell, "forgetCell", { cell: from });
       await database.write([{ sql: FORGET_PLACES, args: [from] }]);
       await closed(from);

@@ -4,7 +4,7 @@ import { eventually } from "../../../tests/support/eventually.ts";
 import { openSimulatedCells, type SimulatedCells } from "../../../tests/support/simulated-cells.ts";
 import { createMarks } from "../../kernel/cells/create-marks.ts";
 import { remainsOf, remainsTables } from "./cell-remains.ts";
-import { SCHEMA_SQL, STAYING, toSchema } from "./closure.ts";
+import { SCHEMA_SQL, STAYING, toSchema } from "./parcel/closure.ts";
 
 const LAST = 2;
 const ACCOUNT = createMarks(LAST).newId();

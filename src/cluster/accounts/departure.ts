@@ -5,7 +5,6 @@ import { runAccountHooks } from "../../kernel/cells/account-hooks.ts";
 import type { Database } from "../../kernel/database/database.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { deleteRemains, isRemains, requireNoAccounts } from "./cell-remains.ts";
-import { closureOf, SCHEMA_SQL, type TableSchema, toSchema } from "./closure.ts";
 import {
   addKeysStatement,
   type HeldAgent,
@@ -25,10 +24,13 @@ import {
   detailStatement,
   forgetStatement,
   movingOf,
+  type Removed,
   readState,
   setStatement,
 } from "./moving-accounts.ts";
-import type { Packed } from "./parcel.ts";
+import { closureOf, SCHEMA_SQL, type TableSchema, toSchema } from "./parcel/closure.ts";
+import { deleteOwned } from "./parcel/delete-owned.ts";
+import type { Packed } from "./parcel/parcel.ts";
 
 /** Of the pieces in which a parcel is sent. */
 const PIECE_BYTES = 384 * 1024;
@@ -106,11 +108,12 @@ export function createDeparture(deps: Omit<AccountSideDeps, "call" | "log">, out
     },
 
     /** After the decision, in the old cell: deletes the rows. */
-    async remove({ account, to }: { account: string; to: number }): Promise<void> {
+    async remove({ account, to }: { account: string; to: number }): Promise<Removed> {
       const known = await readState(database, account);
-      if (known?.state !== "leaving") return;
+      if (known?.state !== "leaving") return readRemoved(database);
       const moving = movingOf(account, known.details.agents);
       await runAccountHooks(hooks, "beforeRemoved", moving);
+      const removed = await readRemoved(database);
       const schema = await readSchema(database);
       if (isRemains(account)) await deleteRemains(database, schema, account);
       else await deleteRows(database, schema, account);
@@ -119,6 +122,7 @@ export function createDeparture(deps: Omit<AccountSideDeps, "call" | "log">, out
       rmSync(outgoing(account), { force: true });
       await database.write([setStatement(account, "left", to, {})]);
       await gate.refresh();
+      return removed;
     },
 
     /** Instead of the decision, in the old cell: the account goes on where it is. */
@@ -140,18 +144,24 @@ export function createDeparture(deps: Omit<AccountSideDeps, "call" | "log">, out
   };
 }
 
-/** Deletes the rows of the account, table by table, so that no write takes long. */
 async function deleteRows(database: Database, schema: readonly TableSchema[], account: string): Promise<void> {
   const closure = closureOf(schema);
   const isLast = (name: string) => name === "agents" || name === "users";
-  for (const { name, where } of closure.toReversed().filter((one) => !isLast(one.name))) {
-    const { rows } = await database.readLong(`SELECT 1 FROM ${name} WHERE ${where} LIMIT 1`, [account]);
-    if (rows.length > 0) await database.writeLong([{ sql: `DELETE FROM ${name} WHERE ${where}`, args: [account] }]);
-  }
+  await deleteOwned(
+    database,
+    closure.filter(({ name }) => !isLast(name)),
+    account,
+  );
   await database.write([
     { sql: "DELETE FROM agents WHERE user_id = ?", args: [account] },
     { sql: "DELETE FROM users WHERE id = ?", args: [account] },
   ]);
+}
+
+/** What readers of the old cell may have seen: the new one puts the account's events below it. */
+async function readRemoved({ read }: Pick<Database, "read">): Promise<Removed> {
+  const [row] = (await read("SELECT max(seq) AS latest FROM events")).rows;
+  return { latestEvent: Number(row?.latest ?? 0) };
 }
 
 async function readSchema({ read }: Pick<Database, "read">): Promise<TableSchema[]> {

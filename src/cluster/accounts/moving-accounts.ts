@@ -6,8 +6,8 @@ import type { Log } from "../../kernel/telemetry/log.ts";
 import type { CellCalls } from "../cells/cell-calls.ts";
 import type { Gate } from "./gate.ts";
 import type { HeldAgent } from "./held-rows.ts";
-import type { Packed } from "./parcel.ts";
-import type { Shifts } from "./parcel-reader.ts";
+import type { Shifts } from "./parcel/number-shifts.ts";
+import type { Packed } from "./parcel/parcel.ts";
 
 /** What the old cell says of a parcel, and the new one keeps until the account has arrived. */
 export interface Consignment {
@@ -18,6 +18,12 @@ export interface Consignment {
   names: Name[];
   keys: string[];
   agents: HeldAgent[];
+}
+
+/** What the old cell says once the rows are deleted. */
+export interface Removed {
+  /** The number of its newest event: no reader has an id above it. */
+  latestEvent: number;
 }
 
 export interface Details extends Partial<Consignment> {

@@ -2,7 +2,7 @@
 import { type AccountSide, createAccountSide } from "../../cluster/accounts/account-side.ts";
 import { remainsOf } from "../../cluster/accounts/cell-remains.ts";
 import { createGate } from "../../cluster/accounts/gate.ts";
-import type { Packed } from "../../cluster/accounts/parcel.ts";
+import type { Packed } from "../../cluster/accounts/parcel/parcel.ts";
 import type { CallHandlers } from "../../cluster/cells/calls.ts";
 import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import type { CellNames } from "../../cluster/cells/cell-names.ts";

@@ -74,7 +74,7 @@ async function removeCell(cell: string, asJson: boolean): Promise<number> {
 
 /** Prints what was packed. */
 async function packAccount([file = "", dataDir = "", account = "", out = ""]: string[]): Promise<number> {
-  const { writeParcel } = await import("../../cluster/accounts/parcel-writer.ts");
+  const { writeParcel } = await import("../../cluster/accounts/parcel/parcel-writer.ts");
   process.stdout.write(JSON.stringify(writeParcel({ file, dataDir, account }, out)));
   return 0;
 }
