@@ -1,6 +1,6 @@
 // Tests that a reader of events goes on after the last one it has seen, whatever cells its account has been in since.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { openSimulatedCells, type SimulatedCells } from "../../../tests/support/simulated-cells.ts";
+import { OPERATOR, openSimulatedCells, type SimulatedCells } from "../../../tests/support/simulated-cells.ts";
 import { createEvents } from "../../kernel/events/events.ts";
 import { createLog } from "../../kernel/telemetry/log.ts";
 
@@ -54,7 +54,7 @@ describe("a reader that was away while its account moved", () => {
     let at = 0;
     for (const to of [1, 2, 0, 1, 0]) {
       await record(at, ANN, String(++said));
-      await cells.driver().move(ANN, to);
+      await cells.driver().move(ANN, to, OPERATOR);
       at = to;
       await record(at, ANN, String(++said));
       // Those that have seen more or less than others, in whichever cell.
@@ -70,7 +70,7 @@ describe("a reader that was away while its account moved", () => {
     await record(0, ANN, "1");
     await record(0, EVE, ...Array.from({ length: 20 }, () => "hers"));
     const id = await newestId(0, ANN);
-    await cells.driver().move(ANN, 1);
+    await cells.driver().move(ANN, 1, OPERATOR);
     expect((await readFrom(1, ANN, id))[0]).toEqual([]);
     await record(1, ANN, "2");
     expect((await readFrom(1, ANN, id))[0]).toEqual(["2"]);
@@ -79,7 +79,7 @@ describe("a reader that was away while its account moved", () => {
   test("also if it had no events yet", async () => {
     await record(0, EVE, "hers", "hers");
     const id = await newestId(0, ANN);
-    await cells.driver().move(ANN, 1);
+    await cells.driver().move(ANN, 1, OPERATOR);
     await record(1, ANN, "1");
     expect((await readFrom(1, ANN, id))[0]).toEqual(["1"]);
   });
@@ -89,7 +89,7 @@ describe("a reader that was away while its account moved", () => {
     await cells.insert(1, "users", user(EVE.replace("2", "3")));
     await record(1, EVE.replace("2", "3"), "before", "before");
     const id = await newestId(0, ANN);
-    await cells.driver().move(ANN, 1);
+    await cells.driver().move(ANN, 1, OPERATOR);
     await record(1, EVE.replace("2", "3"), "since");
     const [names, next] = await readFrom(1, ANN, id, true);
     expect(names).toEqual(["since"]);
@@ -102,7 +102,7 @@ describe("numbers of events are given once", () => {
     await record(0, EVE, "hers");
     await record(0, ANN, "1", "2");
     const latest = await eventsOf(0).latest();
-    await cells.driver().move(ANN, 1);
+    await cells.driver().move(ANN, 1, OPERATOR);
     await record(0, EVE, "hers");
     expect(await eventsOf(0).latest()).toBeGreaterThan(latest);
     expect(await eventsOf(0).since(0, { userId: ANN })).toEqual([]);
@@ -110,7 +110,7 @@ describe("numbers of events are given once", () => {
 
   test("in an empty cell, above what webhooks have been told", async () => {
     await record(0, ANN, "1");
-    await cells.driver().move(ANN, 1);
+    await cells.driver().move(ANN, 1, OPERATOR);
     await record(1, ANN, "2");
     expect((await eventsOf(1).since(0)).map(({ data }) => data)).toEqual(["2"]);
   });
@@ -124,7 +124,7 @@ describe("numbers of events are given once", () => {
       ...{ from_seq: latest, created_at: 1, updated_at: 1 },
     });
     await cells.at(0).database.write([{ sql: "UPDATE webhook_cursor SET seq = ?", args: [latest] }]);
-    await cells.driver().move(ANN, 1);
+    await cells.driver().move(ANN, 1, OPERATOR);
     await record(1, ANN, "2");
     const [endpoint] = await cells.rowsIn(1, "SELECT from_seq FROM webhook_endpoints");
     const names = (await eventsOf(1).since(Number(endpoint?.from_seq))).map(({ data }) => data);
@@ -144,7 +144,7 @@ test("rows of the ledger that are made after an account has left, or has come in
   await cells.insert(0, "usage", call("u1", EVE));
   await cells.insert(0, "usage", call("u2", ANN));
   await cells.at(0).database.write([{ sql: "UPDATE usage_summed SET upto = 2", args: [] }]);
-  await cells.driver().move(ANN, 1);
+  await cells.driver().move(ANN, 1, OPERATOR);
   await cells.insert(0, "usage", call("u3", EVE));
   expect(await unsummed(0)).toEqual(["u3"]);
   await cells.insert(1, "usage", call("u4", ANN));

@@ -53,6 +53,8 @@ export interface AccountSideDeps {
     keep(paths: readonly string[]): Promise<void>;
     forget(paths: readonly string[]): Promise<void>;
   };
+  /** Where the audit log of this cell is not as it was written, in words. */
+  auditBreaks(): Promise<string[]>;
   call: CellCalls["call"];
   log: Pick<Log, "info" | "warn">;
 }

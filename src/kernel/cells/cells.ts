@@ -39,6 +39,12 @@ export interface Cells {
   isMoving(keys: readonly string[]): Promise<boolean>;
   /** Moves an account here from the cell that has it. Throws 409 `ACCOUNT_MOVING` if it moves already, and 404 `USER_NOT_FOUND`. */
   bring(account: string): Promise<void>;
+  /** What the directory has of an account of this cell. */
+  namesOf(account: string): Promise<Name[]>;
+  /** How many ids, names and hashes of tokens all cells keep of an account, so that they lead to it since it has moved. */
+  countKept(account: string): Promise<number>;
+  /** The account was deleted: all cells forget it, and the directory its names. May be repeated. Throws if a cell can't be reached. */
+  forgetAccount(account: string, names: readonly Name[]): Promise<void>;
   /** Whether this cell uses a name, or is about to. */
   knows(name: Name): Promise<boolean>;
   /** The cell with the least to do, for a new account. */

@@ -52,7 +52,7 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
     directory,
     leastLoaded: directory.leastLoaded,
     ask: (to, question, text) => link.callCell<string>(to, "answer", { question, text }),
-    bring: (account) => link.callCell(0, "moveAccount", { account, to: cell }),
+    bring: (account, by) => link.callCell(0, "moveAccount", { account, to: cell, by }),
     log,
   });
   const report = (): MemberReport => {
