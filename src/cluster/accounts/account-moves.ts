@@ -228,7 +228,7 @@ export function createAccountMoves({
       const { rows } = await database.read("SELECT 1 FROM account_moves WHERE source = ?1 OR target = ?1", [cell]);
       if (rows.length > 0) throw movesAlready();
       // Sealed anew in cell 0, it would look as if nothing had been changed.
-      const breaks = await ask(cell, "auditBreaks", undefined);
+      const breaks = await ask(cell, "auditBreaks", {});
       if (breaks.length > 0 && !takesBroken) throw auditBroken(cell, breaks);
       return carryOut({ account: remainsOf(cell), from: cell, to: 0, hasMoved: false }, by, breaks);
     },

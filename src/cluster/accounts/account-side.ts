@@ -54,7 +54,7 @@ export function createAccountSide(deps: AccountSideDeps) {
     },
 
     /** Where the audit log is not as it was written. */
-    auditBreaks: () => deps.auditBreaks(),
+    auditBreaks: (_: object) => deps.auditBreaks(),
 
     /** How many ids, names and hashes of tokens this cell keeps of an account that has moved. */
     kept: ({ account }: { account: string }) => countKept(database, account),
