@@ -1,4 +1,5 @@
 // Reads a parcel line by line.
+import { createPacer } from "../../../kernel/util/pacing.ts";
 import { fromText, type ParcelHeader } from "./parcel.ts";
 
 export async function readHeader(path: string): Promise<ParcelHeader> {
@@ -6,10 +7,11 @@ export async function readHeader(path: string): Promise<ParcelHeader> {
   throw new Error("The parcel is empty.");
 }
 
-/** The lines of a parcel, and where each ends. */
+/** The lines of a parcel, and where each ends. Other work of the process goes on in between. */
 export async function* linesOf(path: string): AsyncGenerator<{ line: unknown; end: number }> {
   let rest = Buffer.alloc(0);
   let end = 0;
+  const pace = createPacer();
   for await (const part of Bun.file(path).stream()) {
     rest = rest.length === 0 ? Buffer.from(part) : Buffer.concat([rest, part]);
     let from = 0;
@@ -17,6 +19,7 @@ export async function* linesOf(path: string): AsyncGenerator<{ line: unknown; en
       end += at + 1 - from;
       yield { line: fromText(rest.toString("utf8", from, at)), end };
       from = at + 1;
+      await pace();
     }
     rest = rest.subarray(from);
   }

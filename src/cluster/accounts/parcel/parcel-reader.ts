@@ -11,6 +11,7 @@ import { NUMBERED } from "./closure.ts";
 import { chooseShifts, type Shifts } from "./number-shifts.ts";
 import { FILE_FOLDERS, type JobRow, type ParcelHeader, type ParcelLine } from "./parcel.ts";
 import { linesOf, readHeader } from "./parcel-lines.ts";
+import { joinRows } from "./trial-rows.ts";
 
 const PIECE_BYTES = 128 * 1024;
 const TRIED_BYTES = 16 * 1024 * 1024;
@@ -81,7 +82,7 @@ export async function tryOut(
   // Not a guard: those depend on the statement before, and this one fails on every copy of the cell.
   const undo: Statement = { sql: "INSERT INTO guard (ok) VALUES (0)", args: [] };
   try {
-    await database.writeLong([...statements, undo]);
+    await database.writeLong([...(await joinRows(statements)), undo]);
   } catch (error) {
     if (sqliteCode(error) === "SQLITE_CONSTRAINT_TRIGGER") return;
     throw error;
