@@ -34,7 +34,7 @@ async function makeEmpty(): Promise<Uint8Array> {
   return bytes;
 }
 
-export async function openSimulatedCells(count: number) {
+export async function openSimulatedCells(count: number, { quietMs }: { quietMs?: number } = {}) {
   const root = mkdtempSync(join(tmpdir(), "berth-cells-"));
   const power = { writesLeft: Number.POSITIVE_INFINITY, used: 0 };
   const cells: SimulatedCell[] = [];
@@ -61,6 +61,7 @@ export async function openSimulatedCells(count: number) {
     const side = createAccountSide({
       ...{ here, database, dataDir, gate, hooks: [], call, log },
       pack: async (account, path) => writeParcel({ file, dataDir, account }, path),
+      ...(quietMs !== undefined && { quietMs }),
       auditBreaks: async () => auditBreaks,
       files: {
         bringAgents: async () => undefined,

@@ -133,6 +133,15 @@ describe("an account", () => {
     expect(await cellOfAccount()).toBe(0);
   });
 
+  test("that takes longer to pack than it may write moves as well", async () => {
+    const slow = await openSimulatedCells(2, { quietMs: 0 });
+    await slow.insert(0, "users", {
+      ...{ id: ACCOUNT, email: EMAIL, name: "n", referral_code: "abcdefgh", credits: 5, created_at: 1, updated_at: 1 },
+    });
+    expect(await slow.driver().move(ACCOUNT, 1, OPERATOR)).toMatchObject({ from: 0, to: 1 });
+    await slow.close();
+  }, 30_000);
+
   test("whose rows the other cell can't take stays where it is", async () => {
     const rival =
       "INSERT INTO users (id, email, name, referral_code, credits, created_at, updated_at) VALUES ('r', ?, 'r', 'r', 0, 1, 1)";

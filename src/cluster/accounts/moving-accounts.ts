@@ -44,6 +44,8 @@ export interface AccountSideDeps {
   dataDir: string;
   gate: Pick<Gate, "refresh" | "find">;
   hooks: readonly AccountHooks[];
+  /** How long an account may go on to write after it is held. Default: 20 seconds. */
+  quietMs?: number;
   /** Writes the parcel in a process of its own. */
   pack(account: string, path: string): Promise<Packed>;
   /** In a cluster: brings files of the account to this machine, and keeps those that have arrived for the others. */
