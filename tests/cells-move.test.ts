@@ -125,7 +125,11 @@ test("an account moves with all that is theirs, and back, and everything that wa
   );
   const copy = join(berth.dir, "copy.tar.gz");
   expect((await berth.command("person", "export", "--account", email, "--out", copy)).stderr).toBe("");
-  expect(gunzipSync(await Bun.file(copy).bytes()).toString().match(/"user\.move"/g)?.length).toBe(3);
+  expect(
+    gunzipSync(await Bun.file(copy).bytes())
+      .toString()
+      .match(/"user\.move"/g)?.length,
+  ).toBe(3);
 
   // Once it is deleted, the cell that it has left forgets it.
   const erased = await berth.command("person", "erase", "--account", email, "--yes");
@@ -261,7 +265,9 @@ function changeAuditLog(cell: number): void {
   using database = new Database(join(folderOf(berth, cell), "berth.db"));
   database.run("PRAGMA busy_timeout = 5000");
   const triggers = database
-    .query<{ name: string; sql: string }, []>("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'audit_log'")
+    .query<{ name: string; sql: string }, []>(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'audit_log'",
+    )
     .all();
   database.transaction(() => {
     for (const { name } of triggers) database.run(`DROP TRIGGER ${name}`);

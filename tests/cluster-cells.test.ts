@@ -142,7 +142,9 @@ describe("three cells on two machines", () => {
     // NATS keeps an empty database of it.
     const engine = await cluster.engine();
     const { first, last: newest } = await (await engine.log(last)).bounds();
-    const snapshots = (await (await engine.blobs("snapshots")).list()).filter(({ name }) => name.startsWith(`cell-${last}-`));
+    const snapshots = (await (await engine.blobs("snapshots")).list()).filter(({ name }) =>
+      name.startsWith(`cell-${last}-`),
+    );
     expect(snapshots).toHaveLength(1);
     expect(newest - first).toBeLessThan(10);
     for (const node of cluster.nodes)
@@ -198,10 +200,9 @@ describe("three cells on two machines", () => {
     expect(await movesIn(first)).toBe(0);
     await cluster.command("cluster", "cells", String(CELLS));
     await settled(cluster);
-    await eventually(
-      async () => (await cluster.command("cells", "move", email, String(last))).exitCode === 0,
-      { timeoutMs: 30_000 },
-    );
+    await eventually(async () => (await cluster.command("cells", "move", email, String(last))).exitCode === 0, {
+      timeoutMs: 30_000,
+    });
     await answers("back");
   }, 240_000);
 

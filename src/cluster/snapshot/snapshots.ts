@@ -65,24 +65,24 @@ export function createSnapshots({ blobs, cell, knownMigrations = new Set(), log 
 
   /** @param kept how many are left, with this one */
   async function take(file: string, kept: number): Promise<Snapshot> {
-      const path = `${file}.snapshot`;
-      try {
-        rmSync(path, { force: true });
-        await vacuumInto(file, path);
-        const number = readPlace(path)?.number;
-        if (number === undefined) throw new Error(`${file} is no file of a cluster.`);
-        const takenAt = Date.now();
-        const name = `cell-${cell}-${number}-${takenAt}.db.zst`;
-        const compressed = createZstdCompress();
-        const compressing = pipeline(createReadStream(path), compressed);
-        await Promise.all([compressing, blobs.put(name, Readable.toWeb(compressed) as never)]);
-        for (const old of (await list()).slice(kept)) await blobs.remove(old.name);
-        const size = (await list()).find((one) => one.name === name)?.size ?? statSync(path).size;
-        return { name, number, size, takenAt };
-      } finally {
-        rmSync(path, { force: true });
-      }
+    const path = `${file}.snapshot`;
+    try {
+      rmSync(path, { force: true });
+      await vacuumInto(file, path);
+      const number = readPlace(path)?.number;
+      if (number === undefined) throw new Error(`${file} is no file of a cluster.`);
+      const takenAt = Date.now();
+      const name = `cell-${cell}-${number}-${takenAt}.db.zst`;
+      const compressed = createZstdCompress();
+      const compressing = pipeline(createReadStream(path), compressed);
+      await Promise.all([compressing, blobs.put(name, Readable.toWeb(compressed) as never)]);
+      for (const old of (await list()).slice(kept)) await blobs.remove(old.name);
+      const size = (await list()).find((one) => one.name === name)?.size ?? statSync(path).size;
+      return { name, number, size, takenAt };
+    } finally {
+      rmSync(path, { force: true });
     }
+  }
 
   return {
     list,

@@ -91,7 +91,11 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
     inFlight: () => inFlight,
     onOpen(open) {
       accounts = openAccounts(open, names, link.callCell);
-      side = { ...createCellSide(open, names, accounts), check: () => opened?.node.check(), dropHistory: () => opened?.node.dropHistory() };
+      side = {
+        ...createCellSide(open, names, accounts),
+        check: () => opened?.node.check(),
+        dropHistory: () => opened?.node.dropHistory(),
+      };
       return () => {
         accounts = undefined;
         side = undefined;

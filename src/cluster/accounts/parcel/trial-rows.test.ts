@@ -12,7 +12,10 @@ test("runs of rows of one table are one statement, in their order", async () => 
       args: ['[[1,"\\"1\\""],[2,"\\"2\\""],[3,"\\"3\\""]]'],
     },
     { sql: "INSERT INTO others (id) SELECT value ->> 0 FROM json_each(?)", args: ["[[7]]"] },
-    { sql: "INSERT INTO notes (id, text) SELECT value ->> 0, value ->> 1 FROM json_each(?)", args: ['[[1,"\\"1\\""]]'] },
+    {
+      sql: "INSERT INTO notes (id, text) SELECT value ->> 0, value ->> 1 FROM json_each(?)",
+      args: ['[[1,"\\"1\\""]]'],
+    },
   ]);
 });
 
