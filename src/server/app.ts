@@ -45,7 +45,6 @@ import { verification } from "../../plugins/verification/index.ts";
 import { wallet } from "../../plugins/wallet/index.ts";
 import { webSearch } from "../../plugins/web-search/index.ts";
 import { webhooks } from "../../plugins/webhooks/index.ts";
-import { operatorOf } from "../kernel/audit/current-actor.ts";
 import { migratePlugin } from "../kernel/database/migrate.ts";
 import { requireSoundRoutes } from "../kernel/external-routes.ts";
 import { errorHandler } from "../kernel/http/error-response.ts";
@@ -271,5 +270,11 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
 /** The changes of a command are its operator's in the audit log. */
 const withOperator = ({ audit }: Pick<Kernel, "audit">, commands: Commands): Commands =>
   Object.fromEntries(
-    Object.entries(commands).map(([name, run]) => [name, (args) => audit.as(operatorOf(args), () => run(args))]),
+    Object.entries(commands).map(([name, run]) => [
+      name,
+      (args) => {
+        const actor = { kind: "command", id: null, name: args.operator ?? "", address: null, requestId: null } as const;
+        return audit.as(actor, () => run(args));
+      },
+    ]),
   );

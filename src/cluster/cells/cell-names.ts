@@ -1,6 +1,5 @@
 // What a cell tells and asks the others: uses names under reservations of the directory, and answers whether it has one.
 import type { Actor } from "../../kernel/audit/actor.ts";
-import { currentActor } from "../../kernel/audit/current-actor.ts";
 import type { AccountHooks } from "../../kernel/cells/account-hooks.ts";
 import { type Cells, type Name, NameTaken } from "../../kernel/cells/cells.ts";
 import { createMarks } from "../../kernel/cells/create-marks.ts";
@@ -82,7 +81,7 @@ export function createCellNames({ here, count, directory, leastLoaded, ask, brin
     countKept: async (account) => (await moving?.countKept(account)) ?? 0,
     forgetAccount: async (account, names) => moving?.forgetAccount(account, names),
     namesOf: async (account) => (await moving?.namesOf(account)) ?? [],
-    bring: async (account) => void (await bring(account, currentActor())),
+    bring: async (account, by) => void (await bring(account, by)),
     registerNames: (kind, isUsed) => void kinds.set(kind, isUsed),
     // Asked in this order: a write that ends in between has its row by then.
     knows: async (name) => inUse.has(keyOf(name)) || (await uses(name)) || ((await moving?.isArriving(name)) ?? false),

@@ -30,12 +30,3 @@ export const actorOfRequest = ({ actor, address, id }: RequestContext): Actor =>
   address,
   requestId: id,
 });
-
-/** Who runs a command: a user of the system. */
-export const operatorOf = ({ operator = "" }: Readonly<Record<string, string>>): Actor => ({
-  kind: "command",
-  id: null,
-  name: operator,
-  address: null,
-  requestId: null,
-});

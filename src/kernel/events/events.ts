@@ -65,7 +65,7 @@ export interface EventNumbers {
 }
 
 /** The type of a row that is there for its number alone, and is told to no reader. */
-export const KEPT_NUMBER = "number.kept";
+const KEPT_NUMBER = "number.kept";
 const TYPE_NAME = /^[a-z][a-z0-9-]{0,30}\.[a-z][a-z0-9_-]{0,30}$/;
 const SELECT_NUMBERS = `SELECT (SELECT max(seq) FROM events) AS seq,
   (SELECT shift FROM event_shifts WHERE user_id = ?1) AS shift, (SELECT since FROM event_shifts WHERE user_id = ?1) AS since`;

@@ -7,7 +7,6 @@ import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import type { RemoteDirectory } from "../../cluster/cells/remote-directory.ts";
 import type { RemovalOrder, RemovalStep } from "../../cluster/cells/remove-cell.ts";
 import type { Actor } from "../../kernel/audit/actor.ts";
-import { operatorOf } from "../../kernel/audit/current-actor.ts";
 import { cellOfId } from "../../kernel/cells/marks.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import type { KeyRotationResult } from "../../kernel/security/key-rotation.ts";
@@ -171,4 +170,13 @@ export const accountQuestions = (
   idOf: (cell, email) => call(cell, "account", { step: "idOf", args: { email } }),
   moveAccount: (account, to, by) => call(0, "moveAccount", { account, to, by }),
   removeCell: (order) => call(0, "removeCell", order),
+});
+
+/** Who runs a command: a user of the system. */
+const operatorOf = ({ operator = "" }: Readonly<Record<string, string>>): Actor => ({
+  kind: "command",
+  id: null,
+  name: operator,
+  address: null,
+  requestId: null,
 });

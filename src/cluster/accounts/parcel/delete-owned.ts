@@ -1,8 +1,10 @@
 // Deletes rows that have moved to another cell, table by table, so that no write takes long. Numbers that the cell gives to rows have
 // readers that go on from the highest one, so none is given a second time.
 import type { Database, Statement } from "../../../kernel/database/database.ts";
-import { KEPT_NUMBER } from "../../../kernel/events/events.ts";
 import type { OwnedTable } from "./closure.ts";
+
+/** That of a row which is there for its number alone: readers of events pass it over. As in `kernel/events`, which a start loads whole. */
+const KEPT_NUMBER = "number.kept";
 
 /** @param tables parents come first */
 export async function deleteOwned(database: Database, tables: readonly OwnedTable[], account: string): Promise<void> {
