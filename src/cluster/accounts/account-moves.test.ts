@@ -142,6 +142,17 @@ describe("an account", () => {
     await slow.close();
   }, 30_000);
 
+  test("that two want to move at once is moved once, and what looks for unfinished moves leaves it alone", async () => {
+    const one = driver();
+    const moving = one.move(ACCOUNT, 1, OPERATOR);
+    await eventually(async () => (await rowsIn(0, "SELECT * FROM account_moves")).length > 0);
+    await expect(one.move(ACCOUNT, 1, OPERATOR)).rejects.toMatchObject({ code: "ACCOUNT_MOVING" });
+    const end = one.begin();
+    expect(await moving).toMatchObject({ from: 0, to: 1 });
+    end();
+    await one.move(ACCOUNT, 0, OPERATOR);
+  }, 30_000);
+
   test("whose rows the other cell can't take stays where it is", async () => {
     const rival =
       "INSERT INTO users (id, email, name, referral_code, credits, created_at, updated_at) VALUES ('r', ?, 'r', 'r', 0, 1, 1)";

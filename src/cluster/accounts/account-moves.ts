@@ -175,6 +175,8 @@ export function createAccountMoves({
   async function carryOut(move: Move, by: Actor, breaks: readonly string[] = []): Promise<MovedAccount> {
     const { account, from, to } = move;
     const began = performance.now();
+    // The one that came first goes on to hold it: else it would be taken up as if its process were gone.
+    if (current.has(account)) throw movesAlready();
     current.add(account);
     try {
       await database.write([{ sql: BEGIN, args: [account, from, to, now()] }]).catch((error: unknown) => {
