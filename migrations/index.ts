@@ -94,6 +94,7 @@ import accountMoves from "./0175_account_moves.sql" with { type: "text" };
 import monthsByAccount from "./0180_months_by_account.sql" with { type: "text" };
 import turnCounts from "./0181_turn_counts.sql" with { type: "text" };
 import usageSteps from "./0185_usage_steps.sql" with { type: "text" };
+import eventShifts from "./0186_event_shifts.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -194,4 +195,5 @@ export const migrations: readonly Migration[] = [
   { name: "0180_months_by_account", sql: monthsByAccount },
   { name: "0181_turn_counts", sql: turnCounts },
   { name: "0185_usage_steps", sql: usageSteps },
+  { name: "0186_event_shifts", sql: eventShifts },
 ];

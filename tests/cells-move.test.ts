@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { cellOfId } from "../src/kernel/cells/marks.ts";
 import { newEmail, PASSWORD } from "./support/accounts.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -10,6 +11,7 @@ import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { openGateway } from "./support/gateway-client.ts";
 import { startReceiver } from "./support/receiver.ts";
+import { takeEvents } from "./support/sse.ts";
 import { type SpawnedTelegram, spawnTelegram } from "./support/telegram-control.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
@@ -65,16 +67,29 @@ test("an account moves with all that is theirs, and back, and everything that wa
   const headers = { authorization: `Bearer ${made.key}` };
   const page = { enabled: true, greeting: "Ahoy!" };
   const { body: shown } = await client.put<{ url: string }>(`/api/agents/${agentId}/public`, page);
-  const usage = async () => (await client.get<object>("/api/usage")).body;
+  /** The agent has another name each time. */
+  const usage = async () =>
+    JSON.stringify((await client.get<object>("/api/usage")).body).replaceAll(/"(?:before|after) \d"/g, '"Ann"');
   const before = await usage();
   const { client: stranger } = await accountIn(1);
+  const names: unknown[] = [];
+  const [joined] = await takeEvents(client, "/api/events?types=agent.created&lastEventId=0", 1);
+  let lastEventId = joined?.id ?? "";
+  // The agent gets a name while no reader is there, before each move and after it.
+  const rename = async (name: string) =>
+    expect((await client.patch(`/api/agents/${agentId}`, { name })).status).toBe(200);
 
   for (const [target, marks] of [
     [1, "of the other cell"],
     [0, "of its own"],
     [1, "of the other cell, again"],
   ] as const) {
+    await rename(`before ${names.length}`);
     expect(await move(id, target), marks).toMatchObject({ from: 1 - target, to: target });
+    await rename(`after ${names.length}`);
+    const seen = await takeEvents(client, "/api/events?types=agent.updated", 2, { "last-event-id": lastEventId });
+    names.push(...seen.map(({ data }) => JSON.parse(data).data.name));
+    lastEventId = seen.at(-1)?.id ?? "";
     expect(countAccounts(berth, target, email), marks).toBe(1);
     expect(countAccounts(berth, 1 - target, email), marks).toBe(0);
     expect((await client.get<{ user: { id: string } }>("/api/auth/session")).body.user.id).toBe(id);
@@ -93,12 +108,33 @@ test("an account moves with all that is theirs, and back, and everything that wa
     const taken = await createClient(berth).post("/api/register", { email, password: PASSWORD, name: "Eve" });
     expect(taken, marks).toMatchObject({ status: 409, body: { code: "USER_EXISTS" } });
   }
+  expect(names).toEqual([0, 2, 4].flatMap((n) => [`before ${n}`, `after ${n}`]));
   const { body: second, status } = await ask("Are you still there?");
   expect({ status, reply: second.reply, sessionId: second.sessionId }).toMatchObject({
     status: 200,
     sessionId: first.sessionId,
     reply: expect.any(String),
   });
+
+  // In cell 0's log, wherever the account is.
+  const { client: admin } = await accountIn(0);
+  expect((await berth.command("user", "admin", admin.account.email)).stderr).toBe("");
+  const { body: moves } = await admin.get<{ entries: object[] }>(`/api/admin/audit?user=${id}&action=user.move`);
+  expect(moves.entries).toMatchObject(
+    [0, 1, 0].map((from) => ({ actor: { kind: "command" }, target: { id, name: email }, details: { cell: { from } } })),
+  );
+  const copy = join(berth.dir, "copy.tar.gz");
+  expect((await berth.command("person", "export", "--account", email, "--out", copy)).stderr).toBe("");
+  expect(
+    gunzipSync(await Bun.file(copy).bytes())
+      .toString()
+      .match(/"user\.move"/g)?.length,
+  ).toBe(3);
+
+  // Once it is deleted, the cell that it has left forgets it.
+  const erased = await berth.command("person", "erase", "--account", email, "--yes");
+  expect(JSON.parse(erased.stdout).deleted.keptInCells, erased.stderr).toBeGreaterThan(5);
+  await eventually(() => [0, 1].every((cell) => tracesOf(cell, id, email) === 0), { timeoutMs: 20_000 });
 }, 120_000);
 
 test("sockets, large bodies, webhooks and admins find an account that has left a cell other than the first", async () => {
@@ -224,6 +260,30 @@ function movesUnderWay(): number {
   return database.query<{ n: number }, []>("SELECT count(*) AS n FROM account_moves").get()?.n ?? -1;
 }
 
+/** As somebody does who has the file. */
+function changeAuditLog(cell: number): void {
+  using database = new Database(join(folderOf(berth, cell), "berth.db"));
+  database.run("PRAGMA busy_timeout = 5000");
+  const triggers = database
+    .query<{ name: string; sql: string }, []>(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'audit_log'",
+    )
+    .all();
+  database.transaction(() => {
+    for (const { name } of triggers) database.run(`DROP TRIGGER ${name}`);
+    database.run("UPDATE audit_log SET actor_name = 'nobody' WHERE id = (SELECT min(id) FROM audit_log)");
+    for (const { sql } of triggers) database.run(sql);
+  })();
+}
+
+/** Rows in a cell that say where the account is, and places of the directory that name it. */
+function tracesOf(cell: number, id: string, email: string): number {
+  using database = new Database(join(folderOf(berth, cell), "berth.db"), { readonly: true });
+  const sql = `SELECT (SELECT count(*) FROM moving_accounts WHERE account_id = ?1) + (SELECT count(*) FROM moved_keys WHERE account_id = ?1)
+    + (SELECT count(*) FROM places WHERE name IN (?1, ?2) AND until IS NULL) AS n`;
+  return database.query<{ n: number }, [string, string]>(sql).get(id, email)?.n ?? -1;
+}
+
 test("a command finds an account that has moved, and a wrong one is told", async () => {
   const { client } = await accountIn(0);
   const { email } = client.account;
@@ -248,15 +308,22 @@ test("the last cell is removed: its accounts move, all that it gave out goes on 
   expect(cells).toMatchObject({ asked: 2 });
 
   expect((await berth.command("cells", "remove", "0")).stderr).toContain("Cell 0 has the directory of all cells");
+  changeAuditLog(1);
   // Interrupted, and repeated.
   const begun = berth.command("cells", "remove", "1");
   await eventually(() => movesUnderWay() > 0, { timeoutMs: 20_000 });
   const states = await statesOf(berth);
   if (states[1]?.state === "ok") process.kill(states[1].pid, "SIGKILL");
   await begun;
-  const removed = await berth.command("cells", "remove", "1");
-  if (removed.exitCode !== 0) expect(removed.stderr).toContain("There are the cells 0 to 0.");
-  else expect(removed.stdout).toContain("Cell 1 is removed");
+  const refused = await berth.command("cells", "remove", "1");
+  expect(refused.stderr).toContain("The audit log of cell 1 is not as it was written (entry ");
+  expect((await statesOf(berth)).length).toBe(2);
+  const removed = await berth.command("cells", "remove", "1", "--broken-audit");
+  expect(removed.stdout).toContain("Cell 1 is removed");
+  const { body: said } = await admin.get<{ entries: { details: object }[] }>(
+    "/api/admin/audit?action=cluster.cell-remove",
+  );
+  expect(said.entries).toMatchObject([{ details: { auditLog: expect.stringContaining("this entry was changed") } }]);
   expect(await statesOf(berth)).toMatchObject([{ cell: 0, state: "ok" }]);
   expect(cellOfId(id)).toBe(1);
   const check = async () => {

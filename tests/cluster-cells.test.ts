@@ -1,10 +1,11 @@
 // Several cells on several machines: accounts spread over them, each machine takes requests for all, and any may die.
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { cellOfId } from "../src/kernel/cells/marks.ts";
 import { PASSWORD } from "./support/accounts.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
-import { copies, countAccounts } from "./support/cells.ts";
+import { copies, countAccounts, folderOf } from "./support/cells.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { CLUSTER_KEY, type Cluster, type Status, startCluster } from "./support/cluster.ts";
 import { eventually } from "./support/eventually.ts";
@@ -29,6 +30,12 @@ const settled = (cluster: Cluster, owned: (status: Status) => boolean = () => tr
     },
     { timeoutMs: 60_000, what: "all cells are owned and followed" },
   );
+
+/** Moves of accounts under way, in the machine that owns or follows cell 0. */
+async function movesIn(node: Berth): Promise<number> {
+  using database = new Database(join(folderOf(node, 0), "berth.db"), { readonly: true });
+  return database.query<{ n: number }, []>("SELECT count(*) AS n FROM account_moves").get()?.n ?? 0;
+}
 
 const ownersOf = ({ cells }: Status) => cells.map(({ owner }) => owner);
 const addressOf = ({ backend }: Berth) => backend;
@@ -132,6 +139,14 @@ describe("three cells on two machines", () => {
     expect(removed.stderr).toBe("");
     expect(removed.stdout).toContain(`Cell ${last} is removed`);
     expect((await cluster.status()).cells.map(({ cell }) => cell)).toEqual([0, 1]);
+    // NATS keeps an empty database of it.
+    const engine = await cluster.engine();
+    const { first, last: newest } = await (await engine.log(last)).bounds();
+    const snapshots = (await (await engine.blobs("snapshots")).list()).filter(({ name }) =>
+      name.startsWith(`cell-${last}-`),
+    );
+    expect(snapshots).toHaveLength(1);
+    expect(newest - first).toBeLessThan(10);
     for (const node of cluster.nodes)
       for (const owner of owners.values())
         expect(await talk(owner, node, "after a removal")).toBe("echo: after a removal");
@@ -145,6 +160,51 @@ describe("three cells on two machines", () => {
     );
     for (const node of cluster.nodes) expect(await talk(owner, node, "back again")).toBe("echo: back again");
   }, 120_000);
+
+  test("a machine that is killed while an account moves, and while a cell is removed, leaves each account whole", async () => {
+    const [first, second] = cluster.nodes;
+    if (!first || !second) throw new Error("There are too few machines.");
+    const last = CELLS - 1;
+    const moving = owners.get(last);
+    if (!moving) throw new Error("There is no account of the last cell.");
+    const { email } = moving.client.account;
+    await cluster.command("cluster", "move", String(last), addressOf(second));
+    const answers = async (text: string) => {
+      for (const owner of owners.values())
+        await eventually(async () => (await talk(owner, first, text)) === `echo: ${text}`, { timeoutMs: 30_000 });
+      const ofAll = (await cluster.command("user", "list", "--json")).stdout;
+      expect(ofAll.split(email).length - 1).toBe(1);
+    };
+    /** Kills it once the command is at work, and lets the command be repeated until it succeeds. */
+    const killedWhile = async (...command: string[]) => {
+      const begun = cluster.command(...command);
+      await eventually(async () => (await movesIn(first)) > 0, { timeoutMs: 20_000, everyMs: 5, what: "a move" });
+      await second.kill();
+      await begun;
+      await answers(`killed: ${command.join(" ")}`);
+      await second.restart({ keepPorts: true });
+    };
+    await killedWhile("cells", "move", email, "1");
+    await settled(cluster);
+    await cluster.command("cells", "move", email, String(last));
+    await cluster.command("cluster", "move", String(last), addressOf(second));
+    await killedWhile("cells", "remove", String(last));
+    await eventually(
+      async () => {
+        const again = await cluster.command("cells", "remove", String(last));
+        return again.exitCode === 0 || again.stderr.includes("There are the cells 0 to 1.");
+      },
+      { timeoutMs: 60_000, what: "the cell is removed" },
+    );
+    await answers("removed");
+    expect(await movesIn(first)).toBe(0);
+    await cluster.command("cluster", "cells", String(CELLS));
+    await settled(cluster);
+    await eventually(async () => (await cluster.command("cells", "move", email, String(last))).exitCode === 0, {
+      timeoutMs: 30_000,
+    });
+    await answers("back");
+  }, 240_000);
 
   test("the copies of each cell are equal", async () => {
     for (const cell of owners.keys()) {

@@ -14,7 +14,7 @@ import { createAccountAudit } from "./administration/account-audit.ts";
 import { createAdministration } from "./administration/administration.ts";
 import { createApiKeys } from "./api-keys/api-keys.ts";
 import type { AuthServices } from "./auth-services.ts";
-import { joinAccountMoves } from "./cells/account-moves.ts";
+import { forgetDeletedAccounts, joinAccountMoves } from "./cells/account-moves.ts";
 import { revokeDeviceSignInsStatement, sweepDeviceSignInsStatement } from "./device/device-rows.ts";
 import { createIdentities } from "./identities.ts";
 import { createMails } from "./mails/mails.ts";
@@ -159,6 +159,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
   if (kernel.cells) joinAccountMoves(kernel.cells, { ...kernel, users, sessions, keys });
   const hasAccounts = createHasAccounts(users);
   const deletion = createDeletion({ ...kernel, ...services });
+  if (kernel.cells) forgetDeletedAccounts(kernel.cells, kernel.jobs, deletion);
   // A stranger may have approved them.
   services.accountReclaim.registerHook((userId) => [revokeDeviceSignInsStatement(userId)]);
   kernel.jobs.every("auth.sweep", DAY, async () => [

@@ -12,7 +12,7 @@ import { lifecycle } from "../lifecycle/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
-import { ERASE_JOB, PRUNED_JOB, SCRUB_JOB } from "./jobs.ts";
+import { AUDIT_OF, ERASE_JOB, PRUNED_JOB, SCRUB_JOB } from "./jobs.ts";
 import { SUBJECTS } from "./person/sealed-subject.ts";
 
 export type { Receipt } from "./person/receipt.ts";
@@ -57,6 +57,10 @@ export const privacy = plugin("privacy", ({ kernel, use }) => {
   );
 
   kernel.jobs.handle(SCRUB_JOB, async () => void (await (await people()).scrub()), { concurrency: 1, timeoutMs: HOUR });
+
+  kernel.cells?.answer(AUDIT_OF, async (userId) =>
+    (await import("./person/export.ts")).readAuditOf(kernel.database, userId),
+  );
 
   const { guards } = services.agents;
   return {

@@ -1,5 +1,6 @@
 // Transfers the agent of a claim to an account, once. Where the two are in different cells, the placeholder account moves to the
 // claimer's cell first, and the claim is made there. If any process is killed meanwhile, the link goes on to work.
+import { currentActor } from "../../src/kernel/audit/current-actor.ts";
 import type { Cells } from "../../src/kernel/cells/cells.ts";
 import { cellOfToken } from "../../src/kernel/cells/marks.ts";
 import { GuardFailed } from "../../src/kernel/database/database.ts";
@@ -86,7 +87,7 @@ export async function claimAgent(
 /** Moves the placeholder account here; false if it moves already, or was claimed meanwhile. */
 async function bring(cells: Cells | undefined, holder: string): Promise<boolean> {
   try {
-    await cells?.bring(holder);
+    await cells?.bring(holder, currentActor());
     return true;
   } catch (error) {
     if (error instanceof AppError && LOST_RACE.has(error.code)) return false;

@@ -6,7 +6,7 @@ import { guard } from "../../src/kernel/database/database.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
 import { sha256Hex } from "../../src/kernel/util/tokens.ts";
 import { eventually } from "../../tests/support/eventually.ts";
-import { openSimulatedCells, type SimulatedCells } from "../../tests/support/simulated-cells.ts";
+import { OPERATOR, openSimulatedCells, type SimulatedCells } from "../../tests/support/simulated-cells.ts";
 import { claimAgent, placeOfClaim } from "./claim.ts";
 import { createClaims } from "./claims.ts";
 import type { ProvisioningDeps } from "./provisioning.ts";
@@ -36,7 +36,7 @@ function depsOf(here: number): ProvisioningDeps {
       return found === undefined || found === "moving" ? undefined : found.cell;
     },
     isMoving: async (keys) => (await gate.find(keys)) === "moving",
-    bring: async (account) => void (await cells.driver().move(account, here)),
+    bring: async (account) => void (await cells.driver().move(account, here, OPERATOR)),
     ask: async (cell, _, token) => JSON.stringify(await placeOfClaim(depsOf(cell), token)),
   };
   const config = { baseUrl: "https://berth.example" };
@@ -173,13 +173,13 @@ describe("a claim", () => {
       }
       expect(owner).toBe(HOLDER);
       // The next try begins where the first did.
-      if (cell !== MADE_IN) await cells.driver().move(HOLDER, MADE_IN);
+      if (cell !== MADE_IN) await cells.driver().move(HOLDER, MADE_IN, OPERATOR);
       expect(writes).toBeLessThan(60);
     }
   }, 120_000);
 
   test("shows the same link again after the holder has moved", async () => {
-    await cells.driver().move(HOLDER, 2);
+    await cells.driver().move(HOLDER, 2, OPERATOR);
     expect(await depsOf(2).claims.linkOf(AGENT)).toEndWith(TOKEN);
     expect(await claim(0)).toMatchObject({ agentId: AGENT });
   }, 30_000);
@@ -188,7 +188,7 @@ describe("a claim", () => {
 test("a claimed agent is found by what its first cell gave out, wherever its owner moves, also back there", async () => {
   await claim(2);
   for (const to of [0, MADE_IN, 2, MADE_IN, 0]) {
-    await cells.driver().move(claimerIn(2), to);
+    await cells.driver().move(claimerIn(2), to, OPERATOR);
     expect(await cellOfRequest()).toBe(to);
     expect(await ownerOfAgent()).toEqual({ owner: claimerIn(2), cell: to });
   }

@@ -14,7 +14,7 @@ import type { Identity } from "../auth/index.ts";
 import { createEventFeed } from "./event-feed.ts";
 import { testUser } from "./support.test.ts";
 
-type EventSource = Pick<Events, "since" | "latest" | "subscribe" | "declaredTypes">;
+type EventSource = Pick<Events, "since" | "numbersFor" | "subscribe" | "declaredTypes">;
 
 let server: TestServer;
 beforeAll(async () => {
@@ -233,7 +233,7 @@ describe("called directly", () => {
         asked.push(seq);
         return stored.filter((event) => event.seq > seq);
       },
-      latest: async () => 0,
+      numbersFor: async () => ({ latest: 0, toId: (seq) => seq, toSeq: (id) => id }),
       declaredTypes: [],
       subscribe(listener) {
         report.event = listener;

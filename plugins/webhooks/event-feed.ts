@@ -13,7 +13,7 @@ export interface FollowOptions {
   types: readonly string[];
   /** All users' events instead of the caller's own. */
   all: boolean;
-  /** The number of the last event seen; undefined starts with the next event. */
+  /** The id of the last event seen; undefined starts with the next event. */
   after: number | undefined;
   request: Request;
 }
@@ -21,12 +21,14 @@ export interface FollowOptions {
 export interface EventFeed {
   /** Opens a stream. 429 `TOO_MANY_STREAMS` if the user has 20 open. */
   follow(identity: Identity, options: FollowOptions): Promise<Response>;
+  /** Ends the streams of a user. */
+  endOf(userId: string): void;
   /** Ends all streams. */
   close(): void;
 }
 
 interface Deps {
-  events: Pick<Events, "since" | "latest" | "subscribe" | "declaredTypes">;
+  events: Pick<Events, "since" | "numbersFor" | "subscribe" | "declaredTypes">;
   log: Log;
   identities: Pick<ServiceOf<typeof auth>["identities"], "authenticate">;
   onSessionRevoked: ServiceOf<typeof auth>["onSessionRevoked"];
@@ -44,11 +46,12 @@ export function createEventFeed({ events, log, identities, onSessionRevoked, hea
     const filter = { ...(all ? {} : { userId }), ...(exactTypes ? { types: exactTypes } : {}), limit: BATCH };
     /** The last event reported by the subscription, whether it matches this reader's filter or not. */
     let lastSeenSeq = 0;
-    // A cell that the account has left may have given a number that is not reached here.
-    const latest = await events.latest();
-    let cursor = Math.min(after ?? latest, latest);
+    const numbers = await events.numbersFor(userId, all);
+    let cursor = after === undefined ? numbers.latest : numbers.toSeq(after);
+    const toFrame = ({ seq, type, createdAt, data }: Event): string =>
+      formatEvent(numbers.toId(seq), type, { type, timestamp: new Date(createdAt).toISOString(), data });
     return {
-      lastEventId: () => String(cursor),
+      lastEventId: () => String(numbers.toId(cursor)),
       async read() {
         const seenBeforeRead = lastSeenSeq;
         const found = await events.since(cursor, filter);
@@ -81,10 +84,7 @@ export function createEventFeed({ events, log, identities, onSessionRevoked, hea
         },
       );
     },
+    endOf: (userId) => streams.end((reader) => reader.userId === userId),
     close: streams.close,
   };
-}
-
-function toFrame({ seq, type, createdAt, data }: Event): string {
-  return formatEvent(seq, type, { type, timestamp: new Date(createdAt).toISOString(), data });
 }

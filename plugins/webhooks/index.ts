@@ -70,7 +70,8 @@ export const webhooks = plugin("webhooks", (host) => {
     dispatcher.wake();
   }
 
-  kernel.cells?.onAccountMoves({ arrived: sendPending });
+  // Else a stream in the old cell would go on to give out ids, of events of others.
+  kernel.cells?.onAccountMoves({ beforeRemoved: ({ userId }) => eventFeed.endOf(userId), arrived: sendPending });
 
   return {
     service: {},

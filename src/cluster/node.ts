@@ -65,6 +65,8 @@ export interface ClusterNode {
   alive(): NodeState[];
   /** How many cells the cluster has. */
   count(): number;
+  /** As the owner of a cell that is about to be closed: what it has had is in no log or snapshot any more. */
+  dropHistory(): Promise<void>;
   /** Takes the last cell out of service; resolves when this node knows it. */
   closeCell(cell: number): Promise<void>;
   /** Who owns and follows each cell. */
@@ -238,6 +240,11 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     },
     alive: lease.alive,
     count: cells.count,
+    async dropHistory() {
+      const { number } = await snapshots.replace(file);
+      // The log stays, empty: numbers go on, so that a machine which was away can follow again if the cell is opened again.
+      await cellLog.trim(number);
+    },
     async closeCell(last) {
       await closeCell(table, last);
       while (cells.count() > last) await Bun.sleep(SEEN_MS);

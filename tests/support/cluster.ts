@@ -19,6 +19,8 @@ export interface Cluster extends AsyncDisposable {
   status(): Promise<Status>;
   /** Starts another node, with an empty folder. */
   add(): Promise<Berth>;
+  /** What the cluster keeps in NATS. */
+  engine(): Promise<Engine>;
   /** Leaves a node out that has ended for good. */
   remove(node: Berth): void;
   /** What a node reaches the servers of NATS through, if the cluster was started with gates. */
@@ -101,9 +103,9 @@ export async function startCluster({
   let engine: Engine | undefined;
   undo.defer(async () => engine?.close());
   /** As the table of cells says; whether it is served, its metrics say, which are where the cell is. */
+  const openEngine = async () => (engine ??= await openNatsEngine({ address: nats.address, name: "tests" }));
   async function ownerNow(cell: number): Promise<Berth | undefined> {
-    engine ??= await openNatsEngine({ address: nats.address, name: "tests" });
-    const found = await (await engine.table("cells")).find(String(cell));
+    const found = await (await (await openEngine()).table("cells")).find(String(cell));
     const { owner } = JSON.parse(found?.value ?? "{}") as Partial<CellEntry>;
     const node = nodes.find(({ running, backend }) => running && backend === owner?.address);
     const signal = AbortSignal.timeout(1_000);
@@ -116,6 +118,7 @@ export async function startCluster({
     nodes,
     web,
     add,
+    engine: openEngine,
     remove: (node) => void nodes.splice(nodes.indexOf(node), 1),
     command: (...args) => someNode().command(...args),
     gatesOf: (node) => gates.get(node) ?? [],

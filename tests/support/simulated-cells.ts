@@ -6,9 +6,13 @@ import { join } from "node:path";
 import { type AccountMoves, createAccountMoves } from "../../src/cluster/accounts/account-moves.ts";
 import { type AccountSide, createAccountSide } from "../../src/cluster/accounts/account-side.ts";
 import { createGate, type Gate } from "../../src/cluster/accounts/gate.ts";
-import { writeParcel } from "../../src/cluster/accounts/parcel-writer.ts";
+import { writeParcel } from "../../src/cluster/accounts/parcel/parcel-writer.ts";
+import type { Actor } from "../../src/kernel/audit/actor.ts";
 import { type Database, openDatabase } from "../../src/kernel/database/database.ts";
 import { createLog } from "../../src/kernel/telemetry/log.ts";
+
+/** Who moves accounts there. */
+export const OPERATOR: Actor = { kind: "command", id: null, name: "ops", address: null, requestId: null };
 
 export interface SimulatedCell {
   database: Database;
@@ -30,10 +34,12 @@ async function makeEmpty(): Promise<Uint8Array> {
   return bytes;
 }
 
-export async function openSimulatedCells(count: number) {
+export async function openSimulatedCells(count: number, { quietMs }: { quietMs?: number } = {}) {
   const root = mkdtempSync(join(tmpdir(), "berth-cells-"));
   const power = { writesLeft: Number.POSITIVE_INFINITY, used: 0 };
   const cells: SimulatedCell[] = [];
+  /** What is wrong with the audit log of each. */
+  const auditBreaks: string[] = [];
   for (let here = 0; here < count; here++) cells.push(await openCell(here));
 
   async function openCell(here: number): Promise<SimulatedCell> {
@@ -55,6 +61,8 @@ export async function openSimulatedCells(count: number) {
     const side = createAccountSide({
       ...{ here, database, dataDir, gate, hooks: [], call, log },
       pack: async (account, path) => writeParcel({ file, dataDir, account }, path),
+      ...(quietMs !== undefined && { quietMs }),
+      auditBreaks: async () => auditBreaks,
       files: {
         bringAgents: async () => undefined,
         bring: async () => false,
@@ -81,6 +89,7 @@ export async function openSimulatedCells(count: number) {
 
   return {
     power,
+    auditBreaks,
     at,
     call,
     rowsIn,
@@ -89,7 +98,9 @@ export async function openSimulatedCells(count: number) {
     insert: (cell: number, table: string, row: Record<string, string | number | null>) =>
       at(cell).database.write([insertStatement(table, row)]),
     /** As a process of cell 0 has it, since its start. */
-    driver: (more: { count?: () => number; closed?: (cell: number) => Promise<void> } = {}): AccountMoves =>
+    driver: (
+      more: Partial<Pick<Parameters<typeof createAccountMoves>[0], "count" | "closed" | "record">> = {},
+    ): AccountMoves =>
       createAccountMoves({
         database: at(0).database,
         count: () => count,

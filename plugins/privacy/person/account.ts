@@ -4,7 +4,7 @@ import { attachContext, createRequestId } from "../../../src/kernel/http/request
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { auth } from "../../auth/index.ts";
 
-type Deps = Pick<Kernel, "database" | "audit"> & Pick<ServiceOf<typeof auth>, "users" | "deleteAccount">;
+type Deps = Pick<Kernel, "database" | "audit" | "cells"> & Pick<ServiceOf<typeof auth>, "users" | "deleteAccount">;
 
 /** ?1: the account. Each table that goes with the account or its agents, by the name in the receipt. */
 const COUNTED: Readonly<Record<string, string>> = {
@@ -33,18 +33,22 @@ const DELETE_EVENTS = [
 const EMPTY_NEWEST = "UPDATE events SET data = json_object('id', user_id) WHERE user_id = ?1";
 
 export const createAccountErasure =
-  ({ database, audit, users, deleteAccount }: Deps) =>
+  ({ database, audit, cells, users, deleteAccount }: Deps) =>
   async (userId: string, actor: Pick<Actor, "kind" | "name">): Promise<Record<string, number>> => {
     const user = await users.byId(userId);
     const counts: Record<string, number> = {};
     if (user) {
       for (const [kind, rows] of Object.entries(COUNTED))
         counts[kind] = Number((await database.readLong(`SELECT count(*) AS n FROM ${rows}`, [userId])).rows[0]?.n);
+      const kept = await cells?.countKept(userId);
+      if (kept) counts.keptInCells = kept;
       const by = { user, isAdmin: true, session: undefined, credentialId: "", scopes: new Set<never>() };
       const record = audit.recorderFor({ ...actor, id: null, address: null, requestId: null });
       const statements = [record({ action: "user.delete", user, details: { erased: true } })];
       await deleteAccount(user, { by, request: requestOf(actor) }, { statements, guardErrors: {} });
     }
+    // The deletion has ordered it, too, with the names; the receipt does not come before.
+    await cells?.forgetAccount(userId, []);
     // After a kill the account is gone, but not yet its events.
     for (;;) {
       const { rows } = await database.read(`${EVENTS_OF} ORDER BY seq LIMIT ${BATCH}`, [userId]);

@@ -5,14 +5,17 @@ import { basename, dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import type { Cells } from "../../../src/kernel/cells/cells.ts";
 import type { Database } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Agent } from "../../agents/index.ts";
+import { AUDIT_OF } from "../jobs.ts";
 import { argumentsFor, copySql, DELETIONS, FILES, parametersOf } from "./deletions.ts";
 import { agentsOf, findTraces } from "./find-traces.ts";
 import { ACCOUNT, type Subject } from "./subject.ts";
 
 export interface ExportDeps {
+  cells: Pick<Cells, "others" | "ask"> | undefined;
   database: Pick<Database, "read" | "readLong">;
   agentsOfAccount(userId: string): Promise<readonly Agent[]>;
   /** An agent as `GET /api/agents/:id/export` gives it. */
@@ -50,11 +53,11 @@ const OF_ACCOUNT: Readonly<Record<string, [columns: string, rows: string]>> = {
   webhooks: ["url, types, description, active, created_at", "webhook_endpoints WHERE user_id = ?1"],
   skills: ["name, version", "installed_skills WHERE user_id = ?1 AND removed_at IS NULL"],
   responses: ["id, input, response, created_at", "api_responses WHERE user_id = ?1"],
-  audit: [
-    "at, actor_kind, actor_name, action, target_kind, target_id, target_name, details, address",
-    "audit_log WHERE actor_id = ?1 OR target_id = ?1",
-  ],
 };
+const AUDIT: [columns: string, rows: string] = [
+  "at, actor_kind, actor_name, action, target_kind, target_id, target_name, details, address",
+  "audit_log WHERE actor_id = ?1 OR target_id = ?1",
+];
 
 const rowsSql = (columns: string, rows: string) =>
   `SELECT json_group_array(json_object(${columns
@@ -146,11 +149,27 @@ function requireNew(file: string): void {
   }
 }
 
+/** JSON rows of what this cell's audit log has of an account. */
+export async function readAuditOf({ readLong }: Pick<Database, "readLong">, userId: string): Promise<string> {
+  const { rows } = await readLong(rowsSql(...AUDIT), [userId]);
+  return String(rows[0]?.rows ?? "[]");
+}
+
+/** Entries stay in the cell in which something happened; those of moves are in cell 0. */
+async function auditOfAccount({ database, cells }: ExportDeps, userId: string): Promise<Record<string, unknown>[]> {
+  const found = await Promise.all([
+    readAuditOf(database, userId),
+    ...(cells?.others ?? []).map((cell) => cells?.ask(cell, AUDIT_OF, userId)),
+  ]);
+  return found.flatMap(readRows).toSorted((one, other) => String(one.at).localeCompare(String(other.at)));
+}
+
 async function* ofAccount(deps: ExportDeps, userId: string): AsyncGenerator<Entry, void> {
   for (const [name, [columns, rows]] of Object.entries(OF_ACCOUNT)) {
     const found = await deps.database.readLong(rowsSql(columns, rows), [userId]);
     yield jsonEntry(`${name}.json`, readRows(found.rows[0]?.rows));
   }
+  yield jsonEntry("audit.json", await auditOfAccount(deps, userId));
   for (const agent of await deps.agentsOfAccount(userId)) {
     const parts: string[] = [];
     for await (const part of await deps.exportAgent(agent)) parts.push(part);

@@ -21,7 +21,7 @@ import { createPastErasures } from "./past-erasures.ts";
 import type { Remains } from "./remains.ts";
 import { createScrub } from "./scrub.ts";
 
-export interface PeopleDeps extends Pick<Kernel, "config" | "vault" | "database" | "jobs" | "audit" | "log"> {
+export interface PeopleDeps extends Pick<Kernel, "config" | "vault" | "database" | "jobs" | "audit" | "log" | "cells"> {
   accounts: ServiceOf<typeof auth>;
   agents: ServiceOf<typeof agents>;
   ai: ServiceOf<typeof ai>;

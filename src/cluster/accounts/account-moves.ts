@@ -1,6 +1,8 @@
 // Moves accounts between cells, in cell 0: it says what is done next, and decides in one write in which cell an account is. A move
 // that ends before that write is undone, one that ends after it is finished.
 
+import type { Actor } from "../../kernel/audit/actor.ts";
+import type { AuditedChange } from "../../kernel/audit/audit.ts";
 import type { Name } from "../../kernel/cells/cells.ts";
 import { cellOfId } from "../../kernel/cells/marks.ts";
 import { type Database, guard, isUniqueViolation, type Statement } from "../../kernel/database/database.ts";
@@ -32,6 +34,8 @@ interface Deps {
   database: Pick<Database, "read" | "write">;
   count(): number;
   call: CellCalls["call"];
+  /** The entry of the audit log for what was decided; none before cell 0 is open. */
+  record?(by: Actor, change: AuditedChange): Statement[];
   /** Cell 0 has all that a cell had: from now on there is one cell less. */
   closed?(cell: number): Promise<void>;
   log: Pick<Log, "info" | "warn">;
@@ -57,6 +61,7 @@ export function createAccountMoves({
   database,
   count,
   call,
+  record = () => [],
   closed = async () => undefined,
   log,
   now = Date.now,
@@ -85,22 +90,23 @@ export function createAccountMoves({
     }
   }
 
-  /** The one write that counts. */
-  async function decide({ account, from, to }: Move, names: readonly Name[]): Promise<void> {
+  /** The one write that counts, and with it the entry that says who wanted it. */
+  async function decide(move: Move, names: readonly Name[], by: Actor, breaks: readonly string[]): Promise<void> {
+    const { account, from, to } = move;
     const place = ({ kind, name }: Name): Statement => ({ sql: PLACE, args: [kind, name, to, now()] });
     await database.write([
       { sql: DECIDE, args: [JSON.stringify(names), account] },
       guard("undecided"),
       ...(isRemains(account) ? [{ sql: FORGET_PLACES, args: [from] }] : [place({ kind: "account", name: account })]),
       ...names.map(place),
+      ...record(by, changeOf(move, names, breaks)),
     ]);
   }
 
   async function finish(move: Move): Promise<void> {
     const { account, from, to } = move;
     if (isRemains(account)) return finishClosing(move);
-    await ask(from, "remove", { account, to });
-    await ask(to, "settle", { account });
+    await ask(to, "settle", { account, ...(await ask(from, "remove", { account, to })) });
     const keys = await ask(to, "keysOf", { account });
     for (let cell = 0; cell < count(); cell++) if (cell !== to) await ask(cell, "relocate", { account, to, keys });
     await end(account);
@@ -109,8 +115,7 @@ export function createAccountMoves({
   async function finishClosing({ account, from, to }: Move): Promise<void> {
     // Else it is closed already, and only the end is missing.
     if (from < count()) {
-      await ask(from, "remove", { account, to });
-      await ask(to, "settle", { account });
+      await ask(to, "settle", { account, ...(await ask(from, "remove", { account, to })) });
       for (let cell = 0; cell < from; cell++) await ask(cell, "forgetCell", { cell: from });
       await database.write([{ sql: FORGET_PLACES, args: [from] }]);
       await closed(from);
@@ -167,9 +172,11 @@ export function createAccountMoves({
     }
   }
 
-  async function carryOut(move: Move): Promise<MovedAccount> {
+  async function carryOut(move: Move, by: Actor, breaks: readonly string[] = []): Promise<MovedAccount> {
     const { account, from, to } = move;
     const began = performance.now();
+    // The one that came first goes on to hold it: else it would be taken up as if its process were gone.
+    if (current.has(account)) throw movesAlready();
     current.add(account);
     try {
       await database.write([{ sql: BEGIN, args: [account, from, to, now()] }]).catch((error: unknown) => {
@@ -177,7 +184,7 @@ export function createAccountMoves({
       });
       try {
         const { names } = await prepare(move);
-        await decide(move, names);
+        await decide(move, names, by, breaks);
       } catch (error) {
         // If it can't be undone now, it is taken up. The decision may have been written although its answer was lost.
         await undo(move).catch((cause: unknown) =>
@@ -206,22 +213,26 @@ export function createAccountMoves({
      * Moves an account. Throws 400 for a cell that is none, 404 `USER_NOT_FOUND`, 409 `ACCOUNT_MOVING` if it moves already, and what
      * has kept it from moving; then it is where it was.
      */
-    async move(account: string, to: number): Promise<MovedAccount> {
+    async move(account: string, to: number, by: Actor): Promise<MovedAccount> {
       if (!Number.isInteger(to) || to < 0 || to >= count())
         throw invalidInput({ path: "cell", message: `There are the cells 0 to ${count() - 1}.` });
       const from = await cellOf(account);
-      return from === to ? { account, from, to, ms: 0 } : carryOut({ account, from, to, hasMoved: false });
+      return from === to ? { account, from, to, ms: 0 } : carryOut({ account, from, to, hasMoved: false }, by);
     },
 
     /**
      * Closes the last cell, whose accounts have all left: cell 0 takes over what it has besides. Throws 409 `CELL_NOT_LAST` for another one,
-     * and 409 `CELL_NOT_EMPTY`; then the cell stays open.
+     * 409 `CELL_NOT_EMPTY`, and 409 `AUDIT_LOG_BROKEN` if its audit log is not as it was written; then the cell stays open.
+     * @param options.takesBroken closes it all the same
      */
-    async close(cell: number): Promise<MovedAccount> {
+    async close(cell: number, by: Actor, { takesBroken = false } = {}): Promise<MovedAccount> {
       requireLast(cell, count());
       const { rows } = await database.read("SELECT 1 FROM account_moves WHERE source = ?1 OR target = ?1", [cell]);
       if (rows.length > 0) throw movesAlready();
-      return carryOut({ account: remainsOf(cell), from: cell, to: 0, hasMoved: false });
+      // Sealed anew in cell 0, it would look as if nothing had been changed.
+      const breaks = await ask(cell, "auditBreaks", {});
+      if (breaks.length > 0 && !takesBroken) throw auditBroken(cell, breaks);
+      return carryOut({ account: remainsOf(cell), from: cell, to: 0, hasMoved: false }, by, breaks);
     },
 
     /** Throws 400 or 409 `CELL_NOT_LAST` for a cell that can't be removed. */
@@ -262,6 +273,19 @@ export function createAccountMoves({
 
 export type AccountMoves = ReturnType<typeof createAccountMoves>;
 
+function changeOf({ account, from, to }: Move, names: readonly Name[], breaks: readonly string[]): AuditedChange {
+  if (isRemains(account)) {
+    const target = { kind: "cluster", id: String(from), name: String(from) };
+    return {
+      action: "cluster.cell-remove",
+      target,
+      ...(breaks.length > 0 && { details: { auditLog: breaks.join("; ") } }),
+    };
+  }
+  const email = names.find(({ kind }) => kind === "email")?.name ?? "";
+  return { action: "user.move", target: { kind: "user", id: account, name: email }, details: { cell: { from, to } } };
+}
+
 function requireLast(cell: number, count: number): void {
   if (cell === 0)
     throw new AppError(409, "CELL_NOT_LAST", "Cell 0 has the directory of all cells: it can't be removed.");
@@ -273,6 +297,12 @@ function requireLast(cell: number, count: number): void {
 
 const movesAlready = () =>
   new AppError(409, "ACCOUNT_MOVING", "This account is moving already. Wait until it has arrived.");
+const auditBroken = (cell: number, breaks: readonly string[]) =>
+  new AppError(
+    409,
+    "AUDIT_LOG_BROKEN",
+    `The audit log of cell ${cell} is not as it was written (${breaks.join("; ")}). Keep a backup of it for whoever has to know, then remove the cell with --broken-audit.`,
+  );
 const moveGoesOn = (to: number) =>
   new AppError(
     503,

@@ -1,7 +1,8 @@
 // What a cell does for a move, step by step, as the driver in cell 0 asks for it. Each step has the same effect twice.
 import { join } from "node:path";
 import { createArrival } from "./arrival.ts";
-import { remainsOf } from "./cell-remains.ts";
+import { isRemains, remainsOf } from "./cell-remains.ts";
+import { countKept, type DeletedAccount, forgetStatements } from "./deleted-accounts.ts";
 import { createDeparture } from "./departure.ts";
 import { readKeys } from "./held-rows.ts";
 import { type AccountSideDeps, forgetStatement } from "./moving-accounts.ts";
@@ -9,7 +10,7 @@ import { type AccountSideDeps, forgetStatement } from "./moving-accounts.ts";
 export type AccountSide = ReturnType<typeof createAccountSide>;
 
 export function createAccountSide(deps: AccountSideDeps) {
-  const { here, database, dataDir, gate } = deps;
+  const { here, database, dataDir, gate, call } = deps;
   return {
     ...createDeparture(deps, (account) => join(dataDir, "moves", `${account}.out`)),
     ...createArrival(deps),
@@ -38,9 +39,29 @@ export function createAccountSide(deps: AccountSideDeps) {
       await database.write([{ sql, args: [cell] }]);
     },
 
-    /** This cell was closed, and is open again. */
+    /** This cell was closed, and is open again. Cell 0 has heard meanwhile which accounts were deleted that had left it. */
     async reopen(): Promise<void> {
-      await database.write([forgetStatement(remainsOf(here))]);
+      const { rows } = await database.read("SELECT account_id AS id FROM moving_accounts WHERE state = 'left'");
+      const accounts = rows.map(({ id }) => String(id)).filter((id) => !isRemains(id));
+      const unknown = await call<string[]>(0, "account", { step: "unknown", args: { accounts } });
+      await database.write([...unknown, remainsOf(here)].map(forgetStatement));
+      await gate.refresh();
+    },
+
+    /** Those of which nothing is known here. */
+    async unknown({ accounts }: { accounts: readonly string[] }): Promise<string[]> {
+      return (await database.read(UNKNOWN, [JSON.stringify(accounts)])).rows.map(({ id }) => String(id));
+    },
+
+    /** Where the audit log is not as it was written. */
+    auditBreaks: (_: object) => deps.auditBreaks(),
+
+    /** How many ids, names and hashes of tokens this cell keeps of an account that has moved. */
+    kept: ({ account }: { account: string }) => countKept(database, account),
+
+    /** The account was deleted in the cell that had it. */
+    async forget(deleted: DeletedAccount): Promise<void> {
+      await database.write(forgetStatements(here, deleted, Date.now()));
       await gate.refresh();
     },
 
@@ -63,6 +84,8 @@ export function createAccountSide(deps: AccountSideDeps) {
 }
 
 const NEXT_ACCOUNT = `SELECT count(*) AS count, min(id) FILTER (WHERE id NOT IN (SELECT value FROM json_each(?1))) AS next FROM users`;
+const UNKNOWN = `SELECT value AS id FROM json_each(?) WHERE value NOT IN (SELECT account_id FROM moving_accounts)
+  AND value NOT IN (SELECT id FROM users) AND value NOT IN (SELECT name FROM places WHERE kind = 'account')`;
 const RELOCATE = `INSERT INTO moving_accounts (account_id, state, cell)
   SELECT ?1, 'left', ?2 WHERE EXISTS (SELECT 1 FROM moved_keys WHERE key IN (SELECT value FROM json_each(?3)))
   ON CONFLICT (account_id) DO UPDATE SET cell = excluded.cell WHERE state = 'left'`;

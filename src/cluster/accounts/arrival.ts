@@ -7,6 +7,7 @@ import { runAccountHooks } from "../../kernel/cells/account-hooks.ts";
 import type { Name } from "../../kernel/cells/cells.ts";
 import type { Statement } from "../../kernel/database/database.ts";
 import { AppError } from "../../kernel/errors.ts";
+import { isRemains } from "./cell-remains.ts";
 import { addKeysStatement, restoreStatements } from "./held-rows.ts";
 import {
   type AccountSideDeps,
@@ -15,11 +16,15 @@ import {
   detailStatement,
   forgetStatement,
   movingOf,
+  type Removed,
   readState,
   setStatement,
 } from "./moving-accounts.ts";
-import type { JobRow } from "./parcel.ts";
-import { chooseShifts, readHeader, tryOut, unpack } from "./parcel-reader.ts";
+import { beginNumbersStatement } from "./parcel/delete-owned.ts";
+import { chooseShifts } from "./parcel/number-shifts.ts";
+import type { JobRow } from "./parcel/parcel.ts";
+import { readHeader } from "./parcel/parcel-lines.ts";
+import { tryOut, unpack } from "./parcel/parcel-reader.ts";
 
 export function createArrival(deps: Omit<AccountSideDeps, "pack" | "here">) {
   const { database, dataDir, gate, hooks, files, call, log } = deps;
@@ -68,15 +73,16 @@ export function createArrival(deps: Omit<AccountSideDeps, "pack" | "here">) {
     },
 
     /** After that, in the new cell: inserts them, and lets the account go on. */
-    async settle({ account }: { account: string }): Promise<void> {
+    async settle({ account, latestEvent }: { account: string } & Removed): Promise<void> {
       const known = await readState(database, account);
       if (known?.state !== "arriving") return;
       const { agents = [], done = 0, from = 0 } = known.details;
       const path = incoming(account);
       // Another machine may have fetched it.
       if (!existsSync(path)) await files.bring(parcelPath(account));
-      const shifts = known.details.shifts ?? (await chooseShifts(await readHeader(path), database));
-      if (!known.details.shifts) await database.write([detailStatement(account, "shifts", shifts)]);
+      const shifts = known.details.shifts ?? (await chooseShifts(path, database, latestEvent));
+      if (!known.details.shifts)
+        await database.write([beginNumbersStatement(Date.now()), detailStatement(account, "shifts", shifts)]);
       const progress = (end: number) => detailStatement(account, "done", end);
       const arrived = await unpack({ database, dataDir, path, done, shifts, progress });
       await files.keep(arrived.files);
@@ -84,6 +90,7 @@ export function createArrival(deps: Omit<AccountSideDeps, "pack" | "here">) {
         ...restoreStatements(agents),
         ...arrived.jobs.map(insertJobStatement),
         { sql: RELEASE_DELIVERIES, args: [account] },
+        ...(isRemains(account) ? [] : [{ sql: NOTE_SHIFT, args: [account, shifts.events ?? 0] }]),
         setStatement(account, "here", from, {}),
       ]);
       await gate.refresh();
@@ -113,6 +120,10 @@ export function createArrival(deps: Omit<AccountSideDeps, "pack" | "here">) {
     },
   };
 }
+
+/** If the account has moved before, its row has arrived with it, and the shift is added already. */
+const NOTE_SHIFT = `INSERT INTO event_shifts (user_id, shift, since) SELECT ?1, ?2, coalesce(max(seq), 0) FROM events WHERE true
+  ON CONFLICT (user_id) DO UPDATE SET since = excluded.since`;
 
 /** What was being sent when the account left is sent again, with the same id. */
 const RELEASE_DELIVERIES = `UPDATE webhook_deliveries SET claimed_until = NULL

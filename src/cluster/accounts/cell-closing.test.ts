@@ -1,10 +1,10 @@
 // Tests that a cell which is closed leaves nothing behind: cell 0 has what did not move with accounts, and answers for what it gave out.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { openSimulatedCells, type SimulatedCells } from "../../../tests/support/simulated-cells.ts";
+import { OPERATOR, openSimulatedCells, type SimulatedCells } from "../../../tests/support/simulated-cells.ts";
 import { createMarks } from "../../kernel/cells/create-marks.ts";
 import { remainsOf, remainsTables } from "./cell-remains.ts";
-import { SCHEMA_SQL, STAYING, toSchema } from "./closure.ts";
+import { SCHEMA_SQL, STAYING, toSchema } from "./parcel/closure.ts";
 
 const LAST = 2;
 const ACCOUNT = createMarks(LAST).newId();
@@ -97,36 +97,55 @@ async function expectTakenOver(): Promise<void> {
 
 describe("the last cell", () => {
   test("is not closed while it has an account", async () => {
-    await expect(driver().close(LAST)).rejects.toMatchObject({ code: "CELL_NOT_EMPTY" });
+    await expect(driver().close(LAST, OPERATOR)).rejects.toMatchObject({ code: "CELL_NOT_EMPTY" });
     expect(count).toBe(LAST + 1);
     expect(await cells.rowsIn(LAST, "SELECT * FROM moving_accounts")).toEqual([]);
   });
 
   test("alone can be closed, and never cell 0", async () => {
-    await expect(driver().close(1)).rejects.toThrow("Only the last cell can be removed. Remove cell 2 first.");
-    await expect(driver().close(0)).rejects.toMatchObject({ code: "CELL_NOT_LAST" });
-    await expect(driver().close(7)).rejects.toMatchObject({ status: 400 });
+    await expect(driver().close(1, OPERATOR)).rejects.toThrow(
+      "Only the last cell can be removed. Remove cell 2 first.",
+    );
+    await expect(driver().close(0, OPERATOR)).rejects.toMatchObject({ code: "CELL_NOT_LAST" });
+    await expect(driver().close(7, OPERATOR)).rejects.toMatchObject({ status: 400 });
   });
 
+  test("whose audit log is not as it was written is closed only if the operator says so, and the entry of it tells", async () => {
+    await driver().move(ACCOUNT, 1, OPERATOR);
+    cells.auditBreaks.push("entry 2: this entry was changed, or did not stand here");
+    await expect(driver().close(LAST, OPERATOR)).rejects.toThrow("entry 2: this entry was changed");
+    expect(count).toBe(LAST + 1);
+    expect(await cells.rowsIn(LAST, "SELECT * FROM moving_accounts WHERE state <> 'left'")).toEqual([]);
+    const said: unknown[] = [];
+    const record = (_: unknown, { action, details }: { action: string; details?: unknown }) => {
+      said.push(action, details);
+      return [];
+    };
+    await cells.driver({ count: () => count, closed, record }).close(LAST, OPERATOR, { takesBroken: true });
+    expect(count).toBe(LAST);
+    expect(said).toEqual(["cluster.cell-remove", { auditLog: cells.auditBreaks.join("; ") }]);
+    await expectTakenOver();
+  }, 30_000);
+
   test("gives cell 0 what it has, which then answers for what was given out", async () => {
-    await driver().move(ACCOUNT, 1);
-    await driver().close(LAST);
+    await driver().move(ACCOUNT, 1, OPERATOR);
+    await driver().close(LAST, OPERATOR);
     expect(count).toBe(LAST);
     await expectTakenOver();
     expect(await cells.at(0).side.whereabouts({ keys: [AGENT] })).toEqual({ cell: 1 });
-    await driver().move(ACCOUNT, 0);
+    await driver().move(ACCOUNT, 0, OPERATOR);
     expect(await cells.at(0).side.whereabouts({ keys: [AGENT] })).toBeNull();
-    await driver().move(ACCOUNT, 1);
+    await driver().move(ACCOUNT, 1, OPERATOR);
     expect(await cells.at(0).side.whereabouts({ keys: [AGENT] })).toEqual({ cell: 1 });
   }, 30_000);
 
   test("is whole, or closed with all of it in cell 0, whichever write is the last before a kill", async () => {
-    await driver().move(ACCOUNT, 0);
+    await driver().move(ACCOUNT, 0, OPERATOR);
     for (let writes = 0; ; writes++) {
       cells.power.used = 0;
       cells.power.writesLeft = writes;
       await driver()
-        .close(LAST)
+        .close(LAST, OPERATOR)
         .catch(() => undefined);
       cells.power.writesLeft = Number.POSITIVE_INFINITY;
       const end = driver().begin();
@@ -148,8 +167,8 @@ describe("the last cell", () => {
   }, 120_000);
 
   test("that is opened again is empty, knows what has left it, and can be closed again", async () => {
-    await driver().move(ACCOUNT, 1);
-    await driver().close(LAST);
+    await driver().move(ACCOUNT, 1, OPERATOR);
+    await driver().close(LAST, OPERATOR);
     count = LAST + 1;
     expect(await driver().isClosing(LAST)).toBe(false);
     await cells.at(LAST).side.reopen();
@@ -157,7 +176,7 @@ describe("the last cell", () => {
     await cells.insert(LAST, "audit_log", audit("e3"));
     expect(await cells.rowsIn(LAST, "SELECT seq FROM audit_seals")).toEqual([{ seq: 1 }]);
     await cells.insert(LAST, "usage_of_all", ofAll(1));
-    await driver().close(LAST);
+    await driver().close(LAST, OPERATOR);
     expect(await cells.rowsIn(0, "SELECT calls FROM usage_of_all WHERE model = 'm'")).toEqual([{ calls: 8 }]);
     expect(await cells.countIn(0, "audit_log")).toBe(4);
   }, 30_000);

@@ -2,7 +2,8 @@
 // does, under a name of its own in place of the account's id.
 import type { Database, Statement } from "../../kernel/database/database.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { closureOf, type OwnedTable, type TableSchema } from "./closure.ts";
+import { closureOf, type OwnedTable, type TableSchema } from "./parcel/closure.ts";
+import { deleteOwned } from "./parcel/delete-owned.ts";
 
 const PREFIX = "cell:";
 export const remainsOf = (cell: number) => `${PREFIX}${cell}`;
@@ -66,11 +67,8 @@ export async function deleteRemains(
   account: string,
 ): Promise<void> {
   await requireNoAccounts(database);
-  const tables = remainsTables(schema).toReversed();
-  for (const { name, where } of tables.filter((one) => !KEPT.has(one.name) && one.name !== "audit_log")) {
-    const { rows } = await database.readLong(`SELECT 1 FROM ${name} WHERE ${where} LIMIT 1`, [account]);
-    if (rows.length > 0) await database.writeLong([{ sql: `DELETE FROM ${name} WHERE ${where}`, args: [account] }]);
-  }
+  const tables = remainsTables(schema).filter((one) => !KEPT.has(one.name) && one.name !== "audit_log");
+  await deleteOwned(database, tables, account);
   await database.writeLong(await endChainStatements(database));
 }
 

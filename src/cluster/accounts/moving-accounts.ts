@@ -6,8 +6,8 @@ import type { Log } from "../../kernel/telemetry/log.ts";
 import type { CellCalls } from "../cells/cell-calls.ts";
 import type { Gate } from "./gate.ts";
 import type { HeldAgent } from "./held-rows.ts";
-import type { Packed } from "./parcel.ts";
-import type { Shifts } from "./parcel-reader.ts";
+import type { Shifts } from "./parcel/number-shifts.ts";
+import type { Packed } from "./parcel/parcel.ts";
 
 /** What the old cell says of a parcel, and the new one keeps until the account has arrived. */
 export interface Consignment {
@@ -18,6 +18,12 @@ export interface Consignment {
   names: Name[];
   keys: string[];
   agents: HeldAgent[];
+}
+
+/** What the old cell says once the rows are deleted. */
+export interface Removed {
+  /** The number of its newest event: no reader has an id above it. */
+  latestEvent: number;
 }
 
 export interface Details extends Partial<Consignment> {
@@ -38,6 +44,8 @@ export interface AccountSideDeps {
   dataDir: string;
   gate: Pick<Gate, "refresh" | "find">;
   hooks: readonly AccountHooks[];
+  /** How long an account may go on to write after it is held. Default: 20 seconds. */
+  quietMs?: number;
   /** Writes the parcel in a process of its own. */
   pack(account: string, path: string): Promise<Packed>;
   /** In a cluster: brings files of the account to this machine, and keeps those that have arrived for the others. */
@@ -47,6 +55,8 @@ export interface AccountSideDeps {
     keep(paths: readonly string[]): Promise<void>;
     forget(paths: readonly string[]): Promise<void>;
   };
+  /** Where the audit log of this cell is not as it was written, in words. */
+  auditBreaks(): Promise<string[]>;
   call: CellCalls["call"];
   log: Pick<Log, "info" | "warn">;
 }

@@ -1,4 +1,5 @@
 // What a cell tells and asks the others: uses names under reservations of the directory, and answers whether it has one.
+import type { Actor } from "../../kernel/audit/actor.ts";
 import type { AccountHooks } from "../../kernel/cells/account-hooks.ts";
 import { type Cells, type Name, NameTaken } from "../../kernel/cells/cells.ts";
 import { createMarks } from "../../kernel/cells/create-marks.ts";
@@ -12,8 +13,8 @@ export interface CellNamesDeps {
   directory: Pick<Directory, "find" | "reserve" | "confirm">;
   leastLoaded(): Promise<number>;
   ask(cell: number, question: string, text: string): Promise<string>;
-  /** Moves an account here. */
-  bring(account: string): Promise<unknown>;
+  /** Moves an account here, because somebody wants it. */
+  bring(account: string, by: Actor): Promise<unknown>;
   log: Pick<Log, "warn">;
 }
 
@@ -21,6 +22,9 @@ export interface CellNamesDeps {
 export interface AccountsOnTheMove {
   movedTo: Cells["movedTo"];
   isMoving: Cells["isMoving"];
+  countKept: Cells["countKept"];
+  forgetAccount: Cells["forgetAccount"];
+  namesOf: Cells["namesOf"];
   /** Whether a name is one of an account that is arriving: its rows are not here yet. */
   isArriving(name: Name): Promise<boolean>;
 }
@@ -74,7 +78,10 @@ export function createCellNames({ here, count, directory, leastLoaded, ask, brin
     onAccountMoves: (hooks) => void accountHooks.push(hooks),
     movedTo: async (keys) => moving?.movedTo(keys),
     isMoving: async (keys) => (await moving?.isMoving(keys)) ?? false,
-    bring: async (account) => void (await bring(account)),
+    countKept: async (account) => (await moving?.countKept(account)) ?? 0,
+    forgetAccount: async (account, names) => moving?.forgetAccount(account, names),
+    namesOf: async (account) => (await moving?.namesOf(account)) ?? [],
+    bring: async (account, by) => void (await bring(account, by)),
     registerNames: (kind, isUsed) => void kinds.set(kind, isUsed),
     // Asked in this order: a write that ends in between has its row by then.
     knows: async (name) => inUse.has(keyOf(name)) || (await uses(name)) || ((await moving?.isArriving(name)) ?? false),

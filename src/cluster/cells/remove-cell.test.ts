@@ -1,6 +1,6 @@
 // Tests the steps by which a cell is removed.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { openSimulatedCells, type SimulatedCells } from "../../../tests/support/simulated-cells.ts";
+import { OPERATOR, openSimulatedCells, type SimulatedCells } from "../../../tests/support/simulated-cells.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { createLoads } from "./loads.ts";
 import { createCellRemoval } from "./remove-cell.ts";
@@ -30,50 +30,52 @@ function removal(refused: ReadonlySet<string> = new Set()) {
   for (let cell = 0; cell <= LAST; cell++) loads.report(cell, { accounts: cell === LAST ? 0 : 10, agents: 0 });
   const moves = cells.driver({ count: () => count, closed });
   const move = (account: string, to: number) =>
-    refused.has(account) ? Promise.reject(new AppError(503, "ACCOUNT_BUSY", "It writes.")) : moves.move(account, to);
+    refused.has(account)
+      ? Promise.reject(new AppError(503, "ACCOUNT_BUSY", "It writes."))
+      : moves.move(account, to, OPERATOR);
   return { loads, step: createCellRemoval({ call: cells.call, loads, moves: () => ({ ...moves, move }) }) };
 }
 
 test("each step moves one account to the cells that stay, and the last one closes the cell", async () => {
   const { step } = removal();
   const steps = [];
-  for (let n = 0; n < 3; n++) steps.push(await step({ cell: LAST, skip: [] }));
+  for (let n = 0; n < 3; n++) steps.push(await step({ cell: LAST, skip: [], by: OPERATOR }));
   expect(steps).toMatchObject([{ left: 3 }, { left: 2 }, { left: 1 }]);
   // Interrupted, and the service was started again.
   const again = removal();
-  expect(await again.step({ cell: LAST, skip: [] })).toMatchObject({
+  expect(await again.step({ cell: LAST, skip: [], by: OPERATOR })).toMatchObject({
     left: 0,
     isClosed: false,
     moved: { account: "d" },
   });
-  expect(await again.step({ cell: LAST, skip: [] })).toEqual({ left: 0, isClosed: true });
+  expect(await again.step({ cell: LAST, skip: [], by: OPERATOR })).toEqual({ left: 0, isClosed: true });
   const moved = [await cells.countIn(0, "users"), await cells.countIn(1, "users")];
   expect(count).toBe(LAST);
   expect(Math.min(...moved)).toBeGreaterThan(0);
   expect((moved[0] ?? 0) + (moved[1] ?? 0)).toBe(ACCOUNTS.length);
-  await expect(again.step({ cell: LAST, skip: [] })).rejects.toMatchObject({ status: 400 });
+  await expect(again.step({ cell: LAST, skip: [], by: OPERATOR })).rejects.toMatchObject({ status: 400 });
 }, 60_000);
 
 test("an account that can't move is named and left out, and keeps the cell open", async () => {
   const { step } = removal(new Set(["b"]));
-  await step({ cell: LAST, skip: [] });
-  expect(await step({ cell: LAST, skip: [] })).toEqual({
+  await step({ cell: LAST, skip: [], by: OPERATOR });
+  expect(await step({ cell: LAST, skip: [], by: OPERATOR })).toEqual({
     ...{ left: 3, isClosed: false },
     failed: { account: "b", message: "It writes." },
   });
-  for (const left of [2, 1]) expect(await step({ cell: LAST, skip: ["b"] })).toMatchObject({ left });
-  expect(await step({ cell: LAST, skip: ["b"] })).toEqual({ left: 1, isClosed: false });
+  for (const left of [2, 1]) expect(await step({ cell: LAST, skip: ["b"], by: OPERATOR })).toMatchObject({ left });
+  expect(await step({ cell: LAST, skip: ["b"], by: OPERATOR })).toEqual({ left: 1, isClosed: false });
   expect(count).toBe(LAST + 1);
 }, 60_000);
 
 test("the cell gets no new accounts meanwhile", async () => {
   const { step, loads } = removal();
   expect(loads.next()).toBe(LAST);
-  await step({ cell: LAST, skip: [] });
+  await step({ cell: LAST, skip: [], by: OPERATOR });
   for (let n = 0; n < 30; n++) expect(loads.next()).not.toBe(LAST);
 }, 30_000);
 
 test("another cell than the last is refused before anything moves", async () => {
-  await expect(removal().step({ cell: 1, skip: [] })).rejects.toMatchObject({ code: "CELL_NOT_LAST" });
+  await expect(removal().step({ cell: 1, skip: [], by: OPERATOR })).rejects.toMatchObject({ code: "CELL_NOT_LAST" });
   expect(await cells.countIn(LAST, "users")).toBe(ACCOUNTS.length);
 });

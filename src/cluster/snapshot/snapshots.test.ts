@@ -122,3 +122,14 @@ test("the schedule takes the first at once, then after 15 minutes, and drops the
   await eventually(async () => (await engine.bounds()).first === 3);
   schedule.stop();
 });
+
+test("one that replaces all others is the only one, of this cell alone", async () => {
+  await write(1);
+  await snapshotsOf(1).take(file);
+  const snapshots = snapshotsOf();
+  await snapshots.take(file);
+  await write(2);
+  await snapshots.replace(file);
+  expect(await snapshots.list()).toMatchObject([{ number: 2 }]);
+  expect(await snapshotsOf(1).list()).toHaveLength(1);
+});

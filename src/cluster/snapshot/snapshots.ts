@@ -23,6 +23,8 @@ export interface Snapshots {
   list(): Promise<Snapshot[]>;
   /** Takes one of a file, which may be written meanwhile, and deletes all but the newest two. */
   take(file: string): Promise<Snapshot>;
+  /** Takes one in place of all others, which have what the file has no more. */
+  replace(file: string): Promise<Snapshot>;
   /** Puts the newest one that is whole in place of a file, which must not be open; undefined if there is none. */
   restore(file: string): Promise<Snapshot | undefined>;
 }
@@ -61,28 +63,31 @@ export function createSnapshots({ blobs, cell, knownMigrations = new Set(), log 
     if (found !== number) throw new Error(`The snapshot ${name} holds the entries up to ${found}.`);
   }
 
+  /** @param kept how many are left, with this one */
+  async function take(file: string, kept: number): Promise<Snapshot> {
+    const path = `${file}.snapshot`;
+    try {
+      rmSync(path, { force: true });
+      await vacuumInto(file, path);
+      const number = readPlace(path)?.number;
+      if (number === undefined) throw new Error(`${file} is no file of a cluster.`);
+      const takenAt = Date.now();
+      const name = `cell-${cell}-${number}-${takenAt}.db.zst`;
+      const compressed = createZstdCompress();
+      const compressing = pipeline(createReadStream(path), compressed);
+      await Promise.all([compressing, blobs.put(name, Readable.toWeb(compressed) as never)]);
+      for (const old of (await list()).slice(kept)) await blobs.remove(old.name);
+      const size = (await list()).find((one) => one.name === name)?.size ?? statSync(path).size;
+      return { name, number, size, takenAt };
+    } finally {
+      rmSync(path, { force: true });
+    }
+  }
+
   return {
     list,
-
-    async take(file) {
-      const path = `${file}.snapshot`;
-      try {
-        rmSync(path, { force: true });
-        await vacuumInto(file, path);
-        const number = readPlace(path)?.number;
-        if (number === undefined) throw new Error(`${file} is no file of a cluster.`);
-        const takenAt = Date.now();
-        const name = `cell-${cell}-${number}-${takenAt}.db.zst`;
-        const compressed = createZstdCompress();
-        const compressing = pipeline(createReadStream(path), compressed);
-        await Promise.all([compressing, blobs.put(name, Readable.toWeb(compressed) as never)]);
-        for (const old of (await list()).slice(KEPT)) await blobs.remove(old.name);
-        const size = (await list()).find((one) => one.name === name)?.size ?? statSync(path).size;
-        return { name, number, size, takenAt };
-      } finally {
-        rmSync(path, { force: true });
-      }
-    },
+    take: (file) => take(file, KEPT),
+    replace: (file) => take(file, 1),
 
     async restore(file) {
       const path = `${file}.restoring`;

@@ -1,5 +1,6 @@
 // What a cell knows of the others: which of them has a name, and how to have a name alone.
 // A service of one cell has none of this (`kernel.cells` is undefined), and these functions then do nothing.
+import type { Actor } from "../audit/actor.ts";
 import { AppError } from "../errors.ts";
 import { sha256Hex } from "../util/tokens.ts";
 import type { AccountHooks } from "./account-hooks.ts";
@@ -38,7 +39,13 @@ export interface Cells {
   /** Whether what was given out as one of these is of an account that is on its way from or to this cell at this moment. */
   isMoving(keys: readonly string[]): Promise<boolean>;
   /** Moves an account here from the cell that has it. Throws 409 `ACCOUNT_MOVING` if it moves already, and 404 `USER_NOT_FOUND`. */
-  bring(account: string): Promise<void>;
+  bring(account: string, by: Actor): Promise<void>;
+  /** What the directory has of an account of this cell. */
+  namesOf(account: string): Promise<Name[]>;
+  /** How many ids, names and hashes of tokens all cells keep of an account, so that they lead to it since it has moved. */
+  countKept(account: string): Promise<number>;
+  /** The account was deleted: all cells forget it, and the directory its names. May be repeated. Throws if a cell can't be reached. */
+  forgetAccount(account: string, names: readonly Name[]): Promise<void>;
   /** Whether this cell uses a name, or is about to. */
   knows(name: Name): Promise<boolean>;
   /** The cell with the least to do, for a new account. */

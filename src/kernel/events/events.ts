@@ -51,9 +51,24 @@ export interface Events {
   since(seq: number, filter?: EventFilter): Promise<Event[]>;
   /** Returns the sequence number of the newest event, 0 before the first. */
   latest(): Promise<number>;
+  /** Returns how the ids that a reader knows are told as sequence numbers. `all`: of one that reads everybody's events. */
+  numbersFor(userId: string, all: boolean): Promise<EventNumbers>;
 }
 
+/** Ids of events stay when an account moves to another cell, which shifts the numbers of its events. */
+export interface EventNumbers {
+  /** The number of the newest event. */
+  latest: number;
+  toId(seq: number): number;
+  /** At most that of the newest event. */
+  toSeq(id: number): number;
+}
+
+/** The type of a row that is there for its number alone, and is told to no reader. */
+const KEPT_NUMBER = "number.kept";
 const TYPE_NAME = /^[a-z][a-z0-9-]{0,30}\.[a-z][a-z0-9_-]{0,30}$/;
+const SELECT_NUMBERS = `SELECT (SELECT max(seq) FROM events) AS seq,
+  (SELECT shift FROM event_shifts WHERE user_id = ?1) AS shift, (SELECT since FROM event_shifts WHERE user_id = ?1) AS since`;
 const SELECT_LATEST: Statement = { sql: "SELECT max(seq) AS seq FROM events", args: [] };
 /** The interval of queries for events of other processes on the same database server. */
 const SHARED_POLL_MS = SECOND;
@@ -108,7 +123,7 @@ export function createEvents(deps: { database: Database; log: Log; now?: () => n
     async since(seq, { userId, agentId, types, limit = 100 } = {}) {
       const { rows } = await database.read(
         `SELECT seq, id, type, user_id, agent_id, data, created_at FROM events WHERE seq > ?
-          ${userId === undefined ? "" : "AND user_id = ?"} ${agentId === undefined ? "" : "AND agent_id = ?"}
+          ${userId === undefined ? `AND type <> '${KEPT_NUMBER}'` : "AND user_id = ?"} ${agentId === undefined ? "" : "AND agent_id = ?"}
           ${types === undefined ? "" : "AND type IN (SELECT value FROM json_each(?))"} ORDER BY seq LIMIT ?`,
         [seq, userId, agentId, types && JSON.stringify(types), limit].filter((value) => value !== undefined),
       );
@@ -117,6 +132,18 @@ export function createEvents(deps: { database: Database; log: Log; now?: () => n
     async latest() {
       const { rows } = await database.read(SELECT_LATEST.sql);
       return Number(rows[0]?.seq ?? 0);
+    },
+    async numbersFor(userId, all) {
+      const [row] = (await database.read(SELECT_NUMBERS, [userId])).rows;
+      const latest = Number(row?.seq ?? 0);
+      const shift = Number(row?.shift ?? 0);
+      // Everybody's events are those of the cell: of before the account came, the reader has seen those of another one.
+      const least = all ? Number(row?.since ?? Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY;
+      return {
+        latest,
+        toId: (seq) => seq - shift,
+        toSeq: (id) => Math.min(Math.max(id + shift, least), latest),
+      };
     },
   };
   return events;

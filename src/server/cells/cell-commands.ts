@@ -5,7 +5,8 @@ import type { LiveSnapshot } from "../../../plugins/fleet/index.ts";
 import type { MovedAccount } from "../../cluster/accounts/account-moves.ts";
 import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import type { RemoteDirectory } from "../../cluster/cells/remote-directory.ts";
-import type { RemovalStep } from "../../cluster/cells/remove-cell.ts";
+import type { RemovalOrder, RemovalStep } from "../../cluster/cells/remove-cell.ts";
+import type { Actor } from "../../kernel/audit/actor.ts";
 import { cellOfId } from "../../kernel/cells/marks.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import type { KeyRotationResult } from "../../kernel/security/key-rotation.ts";
@@ -27,9 +28,9 @@ interface Deps {
   /** Asks a cell about accounts that have left it. */
   whereabouts: Whereabouts;
   idOf(cell: number, email: string): Promise<string | null>;
-  moveAccount(account: string, to: number): Promise<MovedAccount>;
+  moveAccount(account: string, to: number, by: Actor): Promise<MovedAccount>;
   /** Does one step of it. */
-  removeCell(cell: number, skip: readonly string[]): Promise<RemovalStep>;
+  removeCell(order: RemovalOrder): Promise<RemovalStep>;
   /** Of the process of a cell on this machine. */
   pidOf(cell: number): number | undefined;
   directory: Pick<RemoteDirectory, "find" | "leastLoaded">;
@@ -88,18 +89,24 @@ export function createCellCommands({
   }
 
   /** Moves an account, given by its id or address. */
-  async function move({ account = "", cell = "" }: Readonly<Record<string, string>>): Promise<MovedAccount> {
+  async function move({ account = "", cell = "", ...args }: Readonly<Record<string, string>>): Promise<MovedAccount> {
+    const by = operatorOf(args);
     const to = /^\d+$/.test(cell) ? Number(cell) : -1;
-    if (!account.includes("@")) return moveAccount(account, to);
+    if (!account.includes("@")) return moveAccount(account, to, by);
     const email = normalizeEmail(account);
     const from = email === undefined ? undefined : await directory.find(emailName(email));
     const id = from === undefined || email === undefined ? null : await idOf(from, email);
     if (id === null) throw notFound("There is no account with this email.", "USER_NOT_FOUND");
-    return moveAccount(id, to);
+    return moveAccount(id, to, by);
   }
 
-  const removeStep = ({ cell = "", skip = "[]" }: Readonly<Record<string, string>>) =>
-    removeCell(/^\d+$/.test(cell) ? Number(cell) : -1, JSON.parse(skip) as string[]);
+  const removeStep = ({ cell = "", skip = "[]", takesBroken, ...args }: Readonly<Record<string, string>>) =>
+    removeCell({
+      cell: /^\d+$/.test(cell) ? Number(cell) : -1,
+      skip: JSON.parse(skip) as string[],
+      by: operatorOf(args),
+      takesBroken: takesBroken === "true",
+    });
 
   async function cellOf(name: string, args: Readonly<Record<string, string>>): Promise<number> {
     if (args.id !== undefined) return cellOfMade(args.id);
@@ -161,6 +168,15 @@ export const accountQuestions = (
     return found === null || found === "moving" ? undefined : found.cell;
   },
   idOf: (cell, email) => call(cell, "account", { step: "idOf", args: { email } }),
-  moveAccount: (account, to) => call(0, "moveAccount", { account, to }),
-  removeCell: (cell, skip) => call(0, "removeCell", { cell, skip }),
+  moveAccount: (account, to, by) => call(0, "moveAccount", { account, to, by }),
+  removeCell: (order) => call(0, "removeCell", order),
+});
+
+/** Who runs a command: a user of the system. */
+const operatorOf = ({ operator = "" }: Readonly<Record<string, string>>): Actor => ({
+  kind: "command",
+  id: null,
+  name: operator,
+  address: null,
+  requestId: null,
 });

@@ -7,6 +7,8 @@ import { type CellNames, createCellNames } from "../../cluster/cells/cell-names.
 import { createDirectory, type Directory } from "../../cluster/cells/directory.ts";
 import { type CellLoad, createLoads, type Loads } from "../../cluster/cells/loads.ts";
 import { createCellRemoval } from "../../cluster/cells/remove-cell.ts";
+import type { Actor } from "../../kernel/audit/actor.ts";
+import type { AuditedChange } from "../../kernel/audit/audit.ts";
 import type { Name } from "../../kernel/cells/cells.ts";
 import type { Database } from "../../kernel/database/database.ts";
 import { StartError } from "../../kernel/errors.ts";
@@ -52,6 +54,8 @@ export interface FirstCell {
 export function createFirstCell({ count, call, closed, log }: FirstCellDeps): FirstCell {
   const loads = createLoads(count);
   let open: { directory: Directory; names: CellNames; moves: AccountMoves } | undefined;
+  let audit: OpenCell["kernel"]["audit"] | undefined;
+  const record = (by: Actor, change: AuditedChange) => (audit ? [audit.statementFor(by, change)] : []);
   function opened() {
     if (!open) throw new StartError("The directory of cells is not open yet.");
     return open;
@@ -90,10 +94,10 @@ export function createFirstCell({ count, call, closed, log }: FirstCellDeps): Fi
         directory,
         leastLoaded: async () => loads.next(),
         ask: (to, question, text) => call<string>(to, "answer", { question, text }),
-        bring: (account) => moves.move(account, 0),
+        bring: (account, by) => moves.move(account, 0, by),
         log,
       });
-      const moves = createAccountMoves({ database, count, call, closed, log });
+      const moves = createAccountMoves({ database, count, call, record, closed, log });
       open = { directory, names, moves };
       return names;
     },
@@ -102,6 +106,7 @@ export function createFirstCell({ count, call, closed, log }: FirstCellDeps): Fi
     },
     begin(cell, more) {
       const { directory, names, moves } = opened();
+      audit = cell.kernel.audit;
       const accounts = openAccounts(cell, names, call);
       const handlers = {
         ...createCellSide(cell, names, accounts),
@@ -111,7 +116,7 @@ export function createFirstCell({ count, call, closed, log }: FirstCellDeps): Fi
           (await directory.reserve(wanted.cell, wanted.names)) ?? null,
         confirm: (used: { cell: number; names: Name[] }) => directory.confirm(used.cell, used.names),
         leastLoaded: () => loads.next(),
-        moveAccount: ({ account, to }: { account: string; to: number }) => moves.move(account, to),
+        moveAccount: ({ account, to, by }: { account: string; to: number; by: Actor }) => moves.move(account, to, by),
         removeCell: createCellRemoval({ call, loads, moves: () => moves }),
         isClosing: (other: number) => moves.isClosing(other),
       };

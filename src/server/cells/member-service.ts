@@ -24,7 +24,7 @@ export async function openMemberService(options: CellOptions, link: ParentLink):
     directory,
     leastLoaded: directory.leastLoaded,
     ask: (to, question, text) => link.callCell<string>(to, "answer", { question, text }),
-    bring: (account) => link.callCell(0, "moveAccount", { account, to: link.cell }),
+    bring: (account, by) => link.callCell(0, "moveAccount", { account, to: link.cell, by }),
     log,
   });
   const cell = await openCell({ ...options, seams: { ...options.seams, log, cells: () => names } });

@@ -1,8 +1,10 @@
 // Lets accounts move to and from a cell: puts the gate before its surfaces, and answers what the driver in cell 0 asks for.
 import { type AccountSide, createAccountSide } from "../../cluster/accounts/account-side.ts";
 import { remainsOf } from "../../cluster/accounts/cell-remains.ts";
+import { createForgetting } from "../../cluster/accounts/deleted-accounts.ts";
 import { createGate } from "../../cluster/accounts/gate.ts";
-import type { Packed } from "../../cluster/accounts/parcel.ts";
+import { readNames } from "../../cluster/accounts/held-rows.ts";
+import type { Packed } from "../../cluster/accounts/parcel/parcel.ts";
 import type { CallHandlers } from "../../cluster/cells/calls.ts";
 import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import type { CellNames } from "../../cluster/cells/cell-names.ts";
@@ -13,6 +15,9 @@ import { createKeyedQueue } from "../../kernel/util/keyed-queue.ts";
 import type { App } from "../app.ts";
 import { programCommand } from "../backups/backup-process.ts";
 import type { OpenCell } from "../service/cell.ts";
+
+/** A message names so many. */
+const SAID_BREAKS = 3;
 
 export interface OpenAccounts {
   /** The surfaces of the cell behind its gate. */
@@ -37,10 +42,15 @@ export function openAccounts(
     hooks: names.accountHooks,
     pack: (account, path) => packInProcess(database.file, dataDir, account, path),
     files: filesOf(files),
+    auditBreaks: () => breaksOf(kernel.audit),
     call,
     log,
   });
+  const { countKept, forgetAccount } = createForgetting(() => names.others.length + 1, call);
   names.attach({
+    countKept,
+    forgetAccount: (account, given) => forgetAccount({ account, from: names.here, names: given }),
+    namesOf: (account) => readNames(database, account),
     isArriving: side.isArriving,
     isMoving: async (keys) => (await gate.find(keys)) === "moving",
     async movedTo(keys) {
@@ -74,6 +84,15 @@ async function reopen(
   const sql = "SELECT 1 FROM moving_accounts WHERE account_id = ? AND state = 'left'";
   if ((await read(sql, [remainsOf(here)])).rows.length === 0) return;
   if (!(await call<boolean>(0, "isClosing", here))) await side.reopen();
+}
+
+/** What the last change wrote is sealed first. */
+async function breaksOf(audit: OpenCell["kernel"]["audit"]): Promise<string[]> {
+  await audit.seal();
+  const { ok, breaks } = await audit.verify();
+  if (ok) return [];
+  const said = breaks.slice(0, SAID_BREAKS).map(({ seq, problem }) => `entry ${seq}: ${problem}`);
+  return said.length > 0 ? said : ["entries wait to be sealed"];
 }
 
 /** Packs with this program in a process of its own, so that this one goes on. */

@@ -52,7 +52,7 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
     directory,
     leastLoaded: directory.leastLoaded,
     ask: (to, question, text) => link.callCell<string>(to, "answer", { question, text }),
-    bring: (account) => link.callCell(0, "moveAccount", { account, to: cell }),
+    bring: (account, by) => link.callCell(0, "moveAccount", { account, to: cell, by }),
     log,
   });
   const report = (): MemberReport => {
@@ -70,7 +70,7 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
     };
   link.serve({
     ...Object.fromEntries(
-      ["knows", "answer", "command", "load", "check", "account"].map((name) => [name, whileHere(name)]),
+      ["knows", "answer", "command", "load", "check", "account", "dropHistory"].map((name) => [name, whileHere(name)]),
     ),
     order(order: MemberOrder) {
       heardAt = performance.now();
@@ -91,7 +91,11 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
     inFlight: () => inFlight,
     onOpen(open) {
       accounts = openAccounts(open, names, link.callCell);
-      side = { ...createCellSide(open, names, accounts), check: () => opened?.node.check() };
+      side = {
+        ...createCellSide(open, names, accounts),
+        check: () => opened?.node.check(),
+        dropHistory: () => opened?.node.dropHistory(),
+      };
       return () => {
         accounts = undefined;
         side = undefined;

@@ -54,7 +54,10 @@ export async function openClusterService(options: CellOptions): Promise<Service>
   const firstCell = createFirstCell({
     count,
     call: calls.call,
-    closed: async (cell) => opened?.node.closeCell(cell),
+    async closed(cell) {
+      await calls.call(cell, "dropHistory");
+      await opened?.node.closeCell(cell);
+    },
     log,
   });
 

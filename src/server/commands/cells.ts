@@ -11,21 +11,27 @@ import { count } from "../../kernel/util/text/count.ts";
 import type { CellState } from "../cells/cell-commands.ts";
 import { requireDatabase } from "../cells/existing-database.ts";
 import { loadAllSettings } from "../settings.ts";
-import { askService, noServiceError } from "./run-command.ts";
+import { askService, noServiceError, operator } from "./run-command.ts";
 
 /** Milliseconds between two lines that say how far a removal is. */
 const SHOWN_MS = 1_000;
 
-export async function cellsCommand([name, ...numbers]: string[], plugins: string[], asJson: boolean): Promise<number> {
+export async function cellsCommand(
+  [name, ...numbers]: string[],
+  plugins: string[],
+  asJson: boolean,
+  takesBroken: boolean,
+): Promise<number> {
   const [cell = 0, cells = 0] = numbers.map(Number);
   if (name === "run" && cell > 0 && cell < cells) return runCell(cell, cells, plugins);
   if (name === "pack") return packAccount(numbers);
   const [account, target] = numbers;
   if (name === "move" && account !== undefined && target !== undefined) return moveAccount(account, target, asJson);
-  if (name === "remove" && account !== undefined && target === undefined) return removeCell(account, asJson);
+  if (name === "remove" && account !== undefined && target === undefined)
+    return removeCell(account, asJson, takesBroken);
   if (name !== undefined) {
     process.stderr.write(
-      `Usage: ${programName()} cells [--json] | cells move ACCOUNT CELL [--json] | cells remove CELL [--json]\n`,
+      `Usage: ${programName()} cells [--json] | cells move ACCOUNT CELL [--json] | cells remove CELL [--broken-audit] [--json]\n`,
     );
     return 2;
   }
@@ -44,14 +50,18 @@ async function moveAccount(account: string, cell: string, asJson: boolean): Prom
 }
 
 /** Moves one account after the other, and closes the cell. Interrupted, it goes on where it was when it is run again. */
-async function removeCell(cell: string, asJson: boolean): Promise<number> {
+async function removeCell(cell: string, asJson: boolean, takesBroken: boolean): Promise<number> {
   const config = loadAllSettings(environment());
   const failed = new Map<string, string>();
   let moved = 0;
   let shownAt = Number.NEGATIVE_INFINITY;
   for (;;) {
     const skip = JSON.stringify([...failed.keys()]);
-    const step = (await askCells(config, "cells.remove", { cell, skip })) as RemovalStep;
+    const step = (await askCells(config, "cells.remove", {
+      cell,
+      skip,
+      takesBroken: String(takesBroken),
+    })) as RemovalStep;
     if (step.moved) moved++;
     if (step.failed) failed.set(step.failed.account, step.failed.message);
     if (step.isClosed) {
@@ -74,7 +84,7 @@ async function removeCell(cell: string, asJson: boolean): Promise<number> {
 
 /** Prints what was packed. */
 async function packAccount([file = "", dataDir = "", account = "", out = ""]: string[]): Promise<number> {
-  const { writeParcel } = await import("../../cluster/accounts/parcel-writer.ts");
+  const { writeParcel } = await import("../../cluster/accounts/parcel/parcel-writer.ts");
   process.stdout.write(JSON.stringify(writeParcel({ file, dataDir, account }, out)));
   return 0;
 }
@@ -84,7 +94,7 @@ const statesOf = async (config: Config) => (await askCells(config, "cells.list")
 /** Throws StartError without a service, or with one that has a single cell. */
 async function askCells(config: Config, command: string, args?: Record<string, string>): Promise<unknown> {
   requireDatabase(config);
-  const answer = await askService(config, command, args).catch((error: unknown) => {
+  const answer = await askService(config, command, { operator: operator(), ...args }).catch((error: unknown) => {
     if (!(error instanceof AppError && error.code === "UNKNOWN_COMMAND")) throw error;
     throw new StartError(
       "The service has one cell, with all accounts and agents. With CELLS=2 or more it has several.",

@@ -56,6 +56,7 @@ export const OPTIONS = {
   head: { type: "string" },
   reason: { type: "string" },
   at: { type: "string" },
+  "broken-audit": { type: "boolean" },
   "older-than": { type: "string" },
   compact: { type: "boolean" },
   channel: { type: "string" },
@@ -91,6 +92,7 @@ export const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
   at: "  --at TIME       what the continuous copy (BACKUP_CONTINUOUS) had at this moment, such as 2026-11-26T14:03:05Z",
   head: "  --head N:HASH   the head that an earlier run printed, to see whether the end was cut off since",
   reason: "  --reason TEXT   why, for the owner, who reads it, and for the audit log",
+  "broken-audit": "  --broken-audit  remove the cell although its audit log is not as it was written",
   "older-than":
     "  --older-than AGE  such as 90d: what is older goes, whatever the settings say, of the kinds that have one",
   compact:

@@ -143,14 +143,19 @@ export const COMMANDS: Record<string, Command> = {
     run: async ([path], flags) => (await import("./import.ts")).importCommand(path, flags),
   },
   cells: {
-    usage: "cells [move ACCOUNT CELL | remove CELL] [--json]",
+    usage: "cells [move ACCOUNT CELL | remove CELL [--broken-audit]] [--json]",
     summary: "the parts into which CELLS divides the service, moves of accounts between them, and one cell less",
-    flags: ["json", "plugin"],
+    flags: ["broken-audit", "json", "plugin"],
     // For the processes that the service starts.
     flagHelp: { plugin: "" },
     arguments: 5,
     run: async (commandArgs, flags) =>
-      (await import("./cells.ts")).cellsCommand(commandArgs, listFlag(flags.plugin), flags.json === true),
+      (await import("./cells.ts")).cellsCommand(
+        commandArgs,
+        listFlag(flags.plugin),
+        flags.json === true,
+        flags["broken-audit"] === true,
+      ),
   },
   cluster: {
     usage: "cluster COMMAND …",

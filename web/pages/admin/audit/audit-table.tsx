@@ -17,6 +17,7 @@ export const ACTIONS: Readonly<Record<string, Text>> = {
   "user.enable": text("Enabled an account"),
   "user.freeze": text("Froze an account"),
   "user.unfreeze": text("Let a frozen account go on"),
+  "user.move": text("Moved an account to another cell"),
   "user.delete": text("Deleted an account"),
   "user.reset-password": text("Made a link for a new password"),
   "user.two-factor-off": text("Turned off a second factor"),
@@ -83,6 +84,7 @@ export const ACTIONS: Readonly<Record<string, Text>> = {
   "cluster.forget": text("Forgot a machine of the cluster"),
   "cluster.move": text("Moved a cell of the cluster"),
   "cluster.cells": text("Gave the cluster more cells"),
+  "cluster.cell-remove": text("Removed a cell"),
   "vault.rotate": text("Rotated the root key"),
   "job.retry": text("Tried a job again"),
   "job.discard": text("Discarded a job"),
@@ -179,6 +181,7 @@ const FIELDS: Readonly<Record<string, Text>> = {
   channel: text("Channel"),
   approval: text("Approval"),
   tool: text("Tool"),
+  cell: text("Cell"),
 };
 /** The words of Berth's own; other values are people's. */
 const VALUES: Readonly<Record<string, Text>> = {

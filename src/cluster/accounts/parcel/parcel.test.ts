@@ -2,9 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Database, openDatabase } from "../../kernel/database/database.ts";
-import { createLog } from "../../kernel/telemetry/log.ts";
-import { chooseShifts, readHeader, unpack } from "./parcel-reader.ts";
+import { type Database, openDatabase } from "../../../kernel/database/database.ts";
+import { createLog } from "../../../kernel/telemetry/log.ts";
+import { chooseShifts } from "./number-shifts.ts";
+import { unpack } from "./parcel-reader.ts";
 import { writeParcel } from "./parcel-writer.ts";
 
 const log = createLog({ level: "error", format: "json" });
@@ -88,7 +89,7 @@ test("an account arrives with its rows, numbers, credits, jobs and files, and no
   expect(packed).toMatchObject({ jobs: [JOB], running: 0 });
   expect(writeParcel({ file: from.file, dataDir: from.dataDir, account: ANN }, path).digest).toBe(packed.digest);
 
-  const shifts = await chooseShifts(await readHeader(path), to.database);
+  const shifts = await chooseShifts(path, to.database);
   const noted: number[] = [];
   const progress = (done: number) => {
     noted.push(done);

@@ -1,6 +1,6 @@
 // The form of a parcel, the file in which an account travels: a line of JSON for its head, for each row, job and piece of a file.
 
-import { KEPT_FOLDERS } from "../../kernel/files.ts";
+import { KEPT_FOLDERS } from "../../../kernel/files.ts";
 
 /** Folders below the data folder with a folder for each agent. */
 export const FILE_FOLDERS: readonly string[] = [...KEPT_FOLDERS, "mcp"];

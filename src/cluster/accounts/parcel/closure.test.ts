@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { migrations } from "../../../migrations/index.ts";
+import { migrations } from "../../../../migrations/index.ts";
 import { closureOf, NUMBERED, SCHEMA_SQL, STAYING, toSchema } from "./closure.ts";
 
 function schemaOfAll() {

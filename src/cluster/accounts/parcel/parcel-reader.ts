@@ -4,19 +4,17 @@ import { mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join, normalize, sep } from "node:path";
 import type { InValue } from "@libsql/client";
-import type { Database, Statement } from "../../kernel/database/database.ts";
-import { sqliteCode } from "../../kernel/database/errors.ts";
-import { conflictClause, isRemains } from "./cell-remains.ts";
+import type { Database, Statement } from "../../../kernel/database/database.ts";
+import { sqliteCode } from "../../../kernel/database/errors.ts";
+import { conflictClause, isRemains } from "../cell-remains.ts";
 import { NUMBERED } from "./closure.ts";
-import { FILE_FOLDERS, fromText, type JobRow, type ParcelHeader, type ParcelLine } from "./parcel.ts";
+import { chooseShifts, type Shifts } from "./number-shifts.ts";
+import { FILE_FOLDERS, type JobRow, type ParcelHeader, type ParcelLine } from "./parcel.ts";
+import { linesOf, readHeader } from "./parcel-lines.ts";
+import { joinRows } from "./trial-rows.ts";
 
 const PIECE_BYTES = 128 * 1024;
-/** Between the numbers of a cell and those of rows that arrive: so many rows may be added meanwhile. */
-const GAP = 1_000_000;
 const TRIED_BYTES = 16 * 1024 * 1024;
-
-/** What is added to each number, by the table that is numbered. */
-export type Shifts = Readonly<Record<string, number>>;
 
 export interface UnpackDeps {
   database: Pick<Database, "read" | "write">;
@@ -64,11 +62,6 @@ export async function unpack({ database, dataDir, path, done, shifts, progress }
   }
 }
 
-export async function readHeader(path: string): Promise<ParcelHeader> {
-  for await (const { line } of linesOf(path)) return line as ParcelHeader;
-  throw new Error("The parcel is empty.");
-}
-
 /**
  * Inserts all rows in a write that is undone: what can't be inserted shows before the old cell has given anything up. Not done for a large
  * parcel, since other writes wait meanwhile.
@@ -80,7 +73,7 @@ export async function tryOut(
 ): Promise<void> {
   if (size > TRIED_BYTES) return;
   const header = await readHeader(path);
-  const shifts = await chooseShifts(header, database);
+  const shifts = await chooseShifts(path, database);
   const statements: Statement[] = [];
   for await (const { line } of linesOf(path)) {
     if (typeof line === "object" && line !== null && "table" in line)
@@ -89,25 +82,12 @@ export async function tryOut(
   // Not a guard: those depend on the statement before, and this one fails on every copy of the cell.
   const undo: Statement = { sql: "INSERT INTO guard (ok) VALUES (0)", args: [] };
   try {
-    await database.writeLong([...statements, undo]);
+    await database.writeLong([...(await joinRows(statements)), undo]);
   } catch (error) {
     if (sqliteCode(error) === "SQLITE_CONSTRAINT_TRIGGER") return;
     throw error;
   }
   throw new Error("A trial of the account's rows was not undone.");
-}
-
-/** Chosen once for each move, before the first row is inserted. */
-export async function chooseShifts({ numbers }: ParcelHeader, database: Pick<Database, "read">): Promise<Shifts> {
-  const shifts: Record<string, number> = {};
-  for (const [table, { column, place }] of Object.entries(NUMBERED)) {
-    const range = numbers[table];
-    if (!range) continue;
-    const [row] = (await database.read(`SELECT min(${column}) AS least, max(${column}) AS most FROM ${table}`)).rows;
-    shifts[table] =
-      place === "above" ? Number(row?.most ?? 0) + GAP - range[0] : Math.min(Number(row?.least ?? 0), 0) - 1 - range[1];
-  }
-  return shifts;
 }
 
 export function rowStatements(
@@ -159,21 +139,5 @@ async function writePiece(dataDir: string, { file, at, bytes }: Extract<ParcelLi
     await target.sync();
   } finally {
     await target.close();
-  }
-}
-
-/** The lines of a parcel, and where each ends. */
-export async function* linesOf(path: string): AsyncGenerator<{ line: unknown; end: number }> {
-  let rest = Buffer.alloc(0);
-  let end = 0;
-  for await (const part of Bun.file(path).stream()) {
-    rest = rest.length === 0 ? Buffer.from(part) : Buffer.concat([rest, part]);
-    let from = 0;
-    for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10, from)) {
-      end += at + 1 - from;
-      yield { line: fromText(rest.toString("utf8", from, at)), end };
-      from = at + 1;
-    }
-    rest = rest.subarray(from);
   }
 }

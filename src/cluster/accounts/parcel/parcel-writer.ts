@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import Libsql from "libsql";
-import { isRemains, remainsTables } from "./cell-remains.ts";
+import { isRemains, remainsTables } from "../cell-remains.ts";
 import { closureOf, NUMBERED, type OwnedTable, SCHEMA_SQL, toSchema } from "./closure.ts";
 import { FILE_FOLDERS, type JobRow, type Packed, type ParcelHeader, type ParcelLine, toText } from "./parcel.ts";
 

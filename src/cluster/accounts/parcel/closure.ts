@@ -169,6 +169,7 @@ export const NUMBERED: Readonly<Record<string, Numbered>> = {
     references: [
       ["webhook_deliveries", "event_seq"],
       ["webhook_endpoints", "from_seq"],
+      ["event_shifts", "shift"],
     ],
   },
   usage: { column: "rowid", place: "below", references: [] },
