@@ -174,8 +174,12 @@ async function runAll() {
       check("lint", tool("biome"), "ci", ...(process.stdout.isTTY ? [] : ["--colors=off"])),
     ),
   ]);
-  await runTestStage("unit tests", UNIT, SIDE_BY_SIDE, SHARING);
-  if (!(await check("build", bun, "src/server/build.ts"))) return;
+  // The build uses one core for most of its time, and no unit test needs it.
+  const [isBuilt] = await Promise.all([
+    check("build", bun, "src/server/build.ts"),
+    runTestStage("unit tests", UNIT, SIDE_BY_SIDE, SHARING),
+  ]);
+  if (!isBuilt) return;
   const files = wholeBinaryTests();
   await runTestStage(
     "whole-binary tests",

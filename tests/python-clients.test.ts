@@ -26,6 +26,7 @@ beforeAll(async () => {
   key = await startApiUser(berth);
 }, 30_000);
 afterAll(async () => {
+  await python?.[Symbol.asyncDispose]();
   await berth?.[Symbol.asyncDispose]();
   await upstream?.stop();
 });

@@ -1,6 +1,6 @@
 // Tests which identity tokens are accepted, and how the issuer's keys are cached, rotated and used while the issuer
 // fails.
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DAY, MINUTE, SECOND } from "../../src/kernel/util/time.ts";
 import { INVALID_TOKENS } from "../../tests/support/invalid-identity-tokens.ts";
 import { type Issuer, type IssuerTrouble, makeKey, startIssuer } from "../../tests/support/jwks.ts";
@@ -9,13 +9,11 @@ import { createIssuerKeys } from "./issuer-keys.ts";
 
 let issuer: Issuer;
 let time: number;
-const issuers: Issuer[] = [];
 beforeEach(async () => {
   issuer = await startIssuer();
-  issuers.push(issuer);
   time = Date.now();
 });
-afterAll(() => Promise.all(issuers.map((one) => one.stop())));
+afterEach(() => issuer.stop());
 
 function open() {
   const log = { warn: () => undefined };

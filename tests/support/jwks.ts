@@ -37,14 +37,20 @@ export interface Issuer extends AsyncDisposable {
 }
 
 let made = 0;
+/** Keys of issuers that have stopped. A new key for RS256 takes a tenth of a second of a processor. */
+const spare: IssuerKey[] = [];
 
-/** Generates a key pair that no issuer has. */
+/** Returns a key pair that no issuer has. */
 export async function makeKey(alg = "RS256"): Promise<IssuerKey> {
-  return { kid: `key-${++made}`, alg, ...(await generateKeyPair(alg, { extractable: true })) };
+  const at = spare.findIndex((key) => key.alg === alg);
+  const [found] = at < 0 ? [] : spare.splice(at, 1);
+  const pair = found ?? (await generateKeyPair(alg, { extractable: true }));
+  return { kid: `key-${++made}`, alg, privateKey: pair.privateKey, publicKey: pair.publicKey };
 }
 
 export async function startIssuer(audience = "berth.example"): Promise<Issuer> {
   let keys = [await makeKey()];
+  const taken = [...keys];
   let requests = 0;
   const newest = () => keys[0] ?? keyless();
 
@@ -85,10 +91,15 @@ export async function startIssuer(audience = "berth.example"): Promise<Issuer> {
       return new SignJWT(payload).setProtectedHeader(Object.assign({ alg, kid }, header)).sign(key ?? privateKey);
     },
     async rotate({ keep = false, alg } = {}) {
-      keys = [await makeKey(alg), ...(keep ? keys : [])];
+      const key = await makeKey(alg);
+      taken.push(key);
+      keys = [key, ...(keep ? keys : [])];
     },
-    stop: () => server.stop(true),
-    [Symbol.asyncDispose]: () => server.stop(true),
+    async stop() {
+      await server.stop(true);
+      spare.push(...taken.splice(0));
+    },
+    [Symbol.asyncDispose]: () => issuer.stop(),
   };
   return issuer;
 }

@@ -68,7 +68,15 @@ export async function startOidc(redirectUris: string[], options: OidcOptions = {
   server.listen(options.port ?? 0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const keys = { own: newKey(), foreign: newKey() };
+  const first = takeKey();
+  const taken = [first];
+  const keys = {
+    own: first,
+    get foreign() {
+      foreignKey ??= takeKey();
+      return foreignKey;
+    },
+  };
   const oidc: Oidc = {
     issuer: `http://127.0.0.1:${port}${base}`,
     clientId: "berth-client",
@@ -78,13 +86,15 @@ export async function startOidc(redirectUris: string[], options: OidcOptions = {
     trouble: new Map(),
     requestedPaths: [],
     rotateKey() {
-      keys.own = newKey();
+      keys.own = takeKey();
+      taken.push(keys.own);
       provider = createProvider(`key-${++rotations}`);
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
       await once(server, "close");
+      spareKeys.push(...taken.splice(0));
     },
   };
   let rotations = 0;
@@ -198,7 +208,11 @@ function configurationOf(
   };
 }
 
-const newKey = () => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+/** Keys of providers that have ended. A new key takes a tenth of a second of a processor. */
+const spareKeys: KeyObject[] = [];
+const takeKey = () => spareKeys.pop() ?? generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+/** Signs for no provider. */
+let foreignKey: KeyObject | undefined;
 
 const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
 

@@ -1,8 +1,9 @@
-// Compiles the contracts in tests/support/contracts with solc, each file once in a process.
+// Compiles the contracts in tests/support/contracts with solc, each file once in a checkout.
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Abi, Hex } from "viem";
+import solcPackage from "solc/package.json";
 
 /** A compiled contract. */
 export interface Contract {
@@ -16,6 +17,7 @@ interface Compiled {
   errors?: { severity: string; formattedMessage: string }[];
 }
 
+const CACHE = resolve(import.meta.dir, "../../node_modules/.cache/contracts");
 const files = new Map<string, Promise<Record<string, Contract>>>();
 
 /**
@@ -34,16 +36,28 @@ export async function compileContract(file: string, name: string): Promise<Contr
   return contract;
 }
 
+/** Loading solc and compiling takes seconds of a processor, and some twenty test files, each a process, use contracts: they share the results. */
 async function compileFile(file: string): Promise<Record<string, Contract>> {
-  // Loading solc takes half a second and much memory, so only tests that compile do it.
-  const { default: solc } = await import("solc");
   const content = readFileSync(join(import.meta.dir, "contracts", file), "utf8");
-  const input = {
+  const input = JSON.stringify({
     language: "Solidity",
     sources: { [file]: { content } },
     settings: { optimizer: { enabled: true }, outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } },
-  };
-  const { contracts = {}, errors = [] }: Compiled = JSON.parse(solc.compile(JSON.stringify(input)));
+  });
+  const kept = join(CACHE, `${file}-${Bun.hash(solcPackage.version + input).toString(36)}.json`);
+  if (existsSync(kept)) return JSON.parse(readFileSync(kept, "utf8"));
+  const compiled = await runCompiler(file, input);
+  mkdirSync(CACHE, { recursive: true });
+  // Another process finds the whole file, or none.
+  const whole = `${kept}.${process.pid}`;
+  writeFileSync(whole, JSON.stringify(compiled));
+  renameSync(whole, kept);
+  return compiled;
+}
+
+async function runCompiler(file: string, input: string): Promise<Record<string, Contract>> {
+  const { default: solc } = await import("solc");
+  const { contracts = {}, errors = [] }: Compiled = JSON.parse(solc.compile(input));
   const fatal = errors.filter(({ severity }) => severity === "error");
   if (fatal.length > 0) throw new Error(fatal.map(({ formattedMessage }) => formattedMessage).join("\n"));
   return Object.fromEntries(
