@@ -1,11 +1,14 @@
 // The contract of the port, kept by NATS with one server and with three, and by the log in memory that tests use.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
 import { eventually } from "../../tests/support/eventually.ts";
 import { type Nats, startNats } from "../../tests/support/nats.ts";
 import { type Engine, EngineUnavailable, type LogEngine, Moved, type TableEntry } from "./engine.ts";
 import { createMemoryLog } from "./memory-engine.ts";
 import { parseNatsAddress } from "./nats/nats-address.ts";
 import { openNatsEngine } from "./nats/nats-engine.ts";
+import { keepWatching } from "./ownership/keep-watching.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (content: Uint8Array | undefined) => content && new TextDecoder().decode(content);
@@ -170,6 +173,42 @@ test("an engine that is away says so, and goes on when it is back", async () => 
   expect(await promise).toBe(2);
   await engine.close();
 }, 30_000);
+
+test("a watch and a log that NATS sends nothing any more, without a word, begin anew within seconds", async () => {
+  await using nats = await startNats();
+  const engine = await openNatsEngine({ address: nats.address, name: "test" });
+  const [table, log] = [await engine.table("cells"), await engine.log(0)];
+  const stop = new AbortController();
+  const watched: string[] = [];
+  const followed: number[] = [];
+  const watching = keepWatching({
+    table,
+    signal: stop.signal,
+    onEntry: ({ value }) => void watched.push(String(value)),
+    onError: () => undefined,
+    retryMs: 50,
+  });
+  const following = (async () => {
+    while (!stop.signal.aborted)
+      for await (const { number } of log.follow(followed.at(-1) ?? 0, stop.signal)) followed.push(number);
+  })();
+  await table.put("0", "before");
+  await log.append(0, bytes("before"));
+  await eventually(() => watched.includes("before") && followed.includes(1));
+  // As after a network that was silent: the server's side of both is gone.
+  const connection = await connect({ servers: [...nats.address.servers] });
+  const manager = await jetstreamManager(connection);
+  for (const stream of ["KV_berth-cells", "berth-cell-0"]) {
+    for await (const { name } of manager.consumers.list(stream)) await manager.consumers.delete(stream, name);
+  }
+  await connection.close();
+  await table.put("0", "after");
+  await log.append(1, bytes("after"));
+  await eventually(() => watched.includes("after") && followed.includes(2), { timeoutMs: 12_000 });
+  stop.abort();
+  await Promise.all([watching, following]);
+  await engine.close();
+}, 40_000);
 
 test("servers that tell of no other hold as many copies as CLUSTER_URL lists servers", async () => {
   await using nats = await startNats(3, { advertise: false });

@@ -14,7 +14,7 @@ export interface LogDeps {
 const APPEND_TIMEOUT_MS = 2_000;
 /** Nanoseconds in which NATS knows a message that is sent again. */
 const DUPLICATE_WINDOW_NS = 120 * 1e9;
-const LOOK_MS = 5_000;
+const LOOK_MS = 3_000;
 
 export async function openLog({ client, manager, cell, replicas }: LogDeps): Promise<LogEngine> {
   const [name, subject] = [streamOf(cell), `berth.cell.${cell}`];
@@ -61,15 +61,26 @@ export async function openLog({ client, manager, cell, replicas }: LogDeps): Pro
       const messages = await unavailableOn(() => consumer.consume({ max_messages: 500 }));
       const stop = () => messages.stop();
       signal.addEventListener("abort", stop, { once: true });
-      // Of a log that was made anew, nothing would come any more.
       const { created } = await unavailableOn(() => manager.streams.info(name));
+      let seen = after;
+      /** Not while the one before is applied. */
+      let isWaiting = true;
+      let missing = 0;
+      // Of a log that was made anew, nothing would come any more; nor, sometimes, after the network was silent for some seconds.
       const look = inBackground(async () => {
-        if ((await orUndefined(() => manager.streams.info(name)))?.created !== created) stop();
+        const found = await orUndefined(() => manager.streams.info(name));
+        if (found?.created !== created || (isWaiting && seen < missing)) stop();
+        missing = isWaiting ? (found?.state.last_seq ?? 0) : 0;
       });
       const timer = setInterval(look, LOOK_MS);
       try {
         if (signal.aborted) return;
-        for await (const { seq, data } of messages) yield { number: seq, bytes: data };
+        for await (const { seq, data } of messages) {
+          seen = seq;
+          isWaiting = false;
+          yield { number: seq, bytes: data };
+          isWaiting = true;
+        }
       } finally {
         clearInterval(timer);
         signal.removeEventListener("abort", stop);

@@ -15,11 +15,12 @@ export interface TableDeps {
 
 /** Shorter than the time for which a lease is trusted, so that a lost renewal is sent again in time. */
 const PUT_TIMEOUT_MS = 900;
-const LOOK_MS = 5_000;
+const LOOK_MS = 3_000;
 
 export async function openTable({ buckets, manager, name, replicas, under = "" }: TableDeps): Promise<Table> {
   const stream = `KV_${name}`;
   const every = under === "" ? ">" : `${under}*`;
+  const subjects = `$KV.${name}.${every}`;
   /** When the bucket was made, which tells it from one that was made after NATS has lost it; undefined if it is missing. */
   const madeAt = async () => (await orUndefined(() => manager.streams.info(stream)))?.created;
   const open = async () => {
@@ -77,11 +78,23 @@ export async function openTable({ buckets, manager, name, replicas, under = "" }
       const stop = () => changes.stop();
       signal.addEventListener("abort", stop, { once: true });
       watchers.add(stop);
-      // Another node may have made it anew, so that no call of this one fails.
-      const timer = setInterval(mend, LOOK_MS);
+      let seen = 0;
+      let missing = 0;
+      /** After the network was silent for some seconds, a watch may get nothing any more and say nothing of it. */
+      const requireNewest = inBackground(async () => {
+        const newest = await orUndefined(() => manager.streams.getMessage(stream, { last_by_subj: subjects }));
+        if (seen < missing) stop();
+        missing = newest?.seq ?? 0;
+      });
+      const timer = setInterval(() => {
+        // Another node may have made it anew, so that no call of this one fails.
+        mend();
+        requireNewest();
+      }, LOOK_MS);
       if (signal.aborted) stop();
       try {
         for await (const change of changes) {
+          seen = change.revision;
           const value = change.operation === "PUT" ? change.string() : undefined;
           yield { key: change.key.slice(under.length), revision: change.revision, value };
         }
