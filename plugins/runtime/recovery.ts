@@ -8,17 +8,17 @@ import type { Inbox } from "./inbox/inbox.ts";
 import { LANE_LIMITS, type Lanes } from "./lanes/lanes.ts";
 import type { Outbox } from "./outbox/outbox.ts";
 
-interface Deps extends Pick<Kernel, "database" | "log"> {
+interface Deps extends Pick<Kernel, "database" | "cells" | "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log">;
   inbox: Pick<Inbox, "agentsWithPending" | "countInterruptedStatement">;
-  outbox: Pick<Outbox, "start" | "resumeAll">;
+  outbox: Pick<Outbox, "start" | "resume" | "resumeAll">;
   lanes: Pick<Lanes<InboxEntry>, "resume">;
 }
 
 /** Lines of agents' logs that are written between two turns of the event loop: after a crash there may be thousands. */
 const LINES_AT_ONCE = 100;
 
-export function createRecovery({ database, log, agents, inbox, outbox, lanes }: Deps) {
+export function createRecovery({ database, cells, log, agents, inbox, outbox, lanes }: Deps) {
   const steps: (() => Promise<void>)[] = [];
   let resumedTurns = 0;
 
@@ -35,6 +35,15 @@ export function createRecovery({ database, log, agents, inbox, outbox, lanes }: 
     await outbox.resumeAll();
     for (const agentId of await inbox.agentsWithPending()) lanes.resume(agentId);
   }
+  cells?.onAccountMoves({
+    /** What waited in the cell from which they come is in no lane of this one. */
+    arrived({ agentIds }) {
+      for (const agentId of agentIds) {
+        outbox.resume(agentId);
+        lanes.resume(agentId);
+      }
+    },
+  });
   database.onLostAnswer(() => {
     takeUpUnanswered().catch((error: unknown) => log.error("stored messages could not be taken up", { error }));
   });

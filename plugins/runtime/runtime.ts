@@ -47,7 +47,7 @@ import { createTurnRunner } from "./turn/turn-runner.ts";
 interface Deps
   extends Pick<
     Kernel,
-    "database" | "events" | "jobs" | "log" | "metrics" | "retention" | "traces" | "config" | "vault" | "audit"
+    "database" | "cells" | "events" | "jobs" | "log" | "metrics" | "retention" | "traces" | "config" | "vault" | "audit"
   > {
   agents: ServiceOf<typeof agents>;
   ai: ServiceOf<typeof ai>;
@@ -71,6 +71,7 @@ export function createRuntime(deps: Deps) {
     uploads,
     agentStats,
     database,
+    cells,
     events,
     jobs,
     log,
@@ -199,7 +200,7 @@ export function createRuntime(deps: Deps) {
   });
   const whileQuiesced = createQuiesce({ lanes, runningTurns, sessions, timeoutMs: timings?.quiesceTimeout });
   const holdTurns = (agentId: string) => lanes.quiesce(agentId).release;
-  const recovery = createRecovery({ database, log, agents, inbox, outbox, lanes });
+  const recovery = createRecovery({ database, cells, log, agents, inbox, outbox, lanes });
 
   /** The model that answers for an agent now. */
   async function chooseModel({ id, model: choice }: Agent): Promise<TurnModel> {
