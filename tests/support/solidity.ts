@@ -2,8 +2,8 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Abi, Hex } from "viem";
 import solcPackage from "solc/package.json";
+import type { Abi, Hex } from "viem";
 
 /** A compiled contract. */
 export interface Contract {
