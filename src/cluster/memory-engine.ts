@@ -18,6 +18,10 @@ export interface MemoryLog extends LogEngine {
   fault: (bytes: Uint8Array) => Fault;
   /** Empties it: all that follow it have to begin again. */
   lose(): void;
+  /** Loses the messages after this one. */
+  cut(last: number): void;
+  /** Loses one message; the others keep their numbers. */
+  drop(number: number): void;
 }
 
 /** What several nodes of one process share. */
@@ -102,7 +106,7 @@ function createBell() {
 }
 
 export function createMemoryLog(): MemoryLog {
-  /** By number; those before `first` are gone. */
+  /** By number; those before `first` are gone, and so are lost ones. */
   const messages: (Uint8Array | undefined)[] = [];
   const bell = createBell();
   let first = 1;
@@ -115,6 +119,12 @@ export function createMemoryLog(): MemoryLog {
       messages.length = 0;
       first = 1;
       bell.ring();
+    },
+    cut(last) {
+      messages.length = last;
+    },
+    drop(number) {
+      messages[number - 1] = undefined;
     },
     async append(last, bytes) {
       const fault = log.fault(bytes);
@@ -133,6 +143,7 @@ export function createMemoryLog(): MemoryLog {
     read: async (number) => (number < first ? undefined : messages[number - 1]),
     async trim(upTo) {
       first = Math.max(first, upTo + 1);
+      messages.fill(undefined, 0, upTo);
     },
     async restart(last) {
       messages.length = 0;

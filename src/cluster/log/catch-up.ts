@@ -4,7 +4,7 @@ import { createEntryJoiner, entryIdOf } from "./cell-log.ts";
 import { type Copy, CopyBroken } from "./copy.ts";
 import { decodeEntry } from "./entry.ts";
 
-/** The log has dropped entries that this copy has not applied: it has to begin with a snapshot. */
+/** The log does not have entries that this copy has still to apply: it has to begin with a snapshot that has them. */
 export class SnapshotNeeded extends Error {
   override readonly name = "SnapshotNeeded";
 }
@@ -29,15 +29,20 @@ export async function applyLog(
   const after = done === null ? applied : before;
   const { first, last } = await engine.bounds();
   if (last < applied) throw new LogLost(`The log ends with ${last}, and this copy has applied ${applied}.`);
-  if (first > after + 1) throw new SnapshotNeeded(`The log begins with ${first}, and this copy has applied ${after}.`);
+  if (first > after + 1) throw trimmed(first, after);
   const message = applied >= first ? await engine.read(applied) : undefined;
   if (message && entryIdOf(message) !== id)
     throw new CopyBroken(`The log has another entry ${applied} than the one that this copy has applied.`);
+  // Without its last message, a log would be waited for that has no more to send.
+  if (last > after && (await engine.read(last)) === undefined) throw await whyMissing(engine, last);
   if (last === after && onMessage(after)) return;
+  let next = after + 1;
   const join = createEntryJoiner();
   const stop = new AbortController();
   try {
     for await (const message of engine.follow(after, AbortSignal.any([signal, stop.signal]))) {
+      if (message.number !== next) throw await whyMissing(engine, next);
+      next++;
       const entry = join(message);
       if (entry) {
         const decoded = decodeEntry(entry.bytes);
@@ -50,6 +55,18 @@ export async function applyLog(
     stop.abort();
   }
   if (!signal.aborted) throw new EngineUnavailable("The log stopped coming.");
+}
+
+const trimmed = (first: number, applied: number) =>
+  new SnapshotNeeded(`The log begins with ${first}, and this copy has applied ${applied}.`);
+
+/** Why a message did not come although later ones are there. */
+async function whyMissing(engine: LogEngine, number: number): Promise<Error> {
+  const found = await engine.read(number);
+  if (found !== undefined) return new EngineUnavailable(`The log did not send its message ${number}.`);
+  const { first } = await engine.bounds();
+  if (first > number) return trimmed(first, number - 1);
+  return new SnapshotNeeded(`The log has lost its message ${number}.`);
 }
 
 /** Applies all that the log has now. */
