@@ -1,5 +1,4 @@
 // What a process does in a cluster: it has a lease, and owns or follows one cell.
-import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { StartError } from "../kernel/errors.ts";
 import type { Log } from "../kernel/telemetry/log.ts";
 import { type CheckReport, createChecks } from "./check/check.ts";
@@ -13,6 +12,7 @@ import { startFollower } from "./ownership/follower.ts";
 import { createLease, type LEASE_TIMES, type NodeState } from "./ownership/lease.ts";
 import { watchOrders } from "./ownership/orders.ts";
 import type { Replicate } from "./ownership/writing.ts";
+import { createFileRenewal, isEmptyFile } from "./snapshot/file-renewal.ts";
 import { createSnapshotSchedule } from "./snapshot/snapshot-schedule.ts";
 import { createSnapshots } from "./snapshot/snapshots.ts";
 
@@ -115,7 +115,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     version,
     at: Date.now(),
     isDraining: orders.isDraining(address),
-    copies: role ? { [cell]: role.number } : {},
+    copies: role && !role.isStuck ? { [cell]: role.number } : {},
     load: load(),
   });
   const lease = createLease({
@@ -129,8 +129,8 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
 
   /** The id of the cluster: the one that the engine knows, else this file's, else a new one. */
   async function findCluster(): Promise<string> {
-    const own = isEmpty(file) ? undefined : readPlace(file);
-    if (own === undefined && !isEmpty(file)) {
+    const own = isEmptyFile(file) ? undefined : readPlace(file);
+    if (own === undefined && !isEmptyFile(file)) {
       throw new StartError(
         `${file} is not part of the cluster yet. To make it the cluster's database: berth cluster join. To add this machine to a cluster that has one: give it an empty DATA_DIR.`,
       );
@@ -148,24 +148,6 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     }
   }
 
-  /** A new file begins with a snapshot, if there is one. So does a file that can't go on, which is kept beside it. */
-  async function prepare(broken: unknown): Promise<void> {
-    const isNew = isEmpty(file);
-    if (!isNew && broken === undefined) return;
-    const began = performance.now();
-    const kept = `${file}.diverged`;
-    if (broken !== undefined && (await snapshots.list()).length > 0 && !isNew) {
-      for (const suffix of ["", "-wal", "-shm"]) {
-        rmSync(kept + suffix, { force: true });
-        if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix);
-      }
-      log.warn("this node's copy can't go on and is kept aside", { kept, error: broken });
-    }
-    const restored = await snapshots.restore(file);
-    if (restored) log.info("a copy begins with a snapshot", { ...restored, ms: Math.round(performance.now() - began) });
-    else if (!isNew) throw new Error("This node's copy can't go on, and there is no snapshot to begin with.");
-  }
-
   const created = createCell({
     cell,
     count: cells.count,
@@ -179,7 +161,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     open,
     follow: (onBroken) =>
       startFollower({ engine: cellLog, file, cluster, knownMigrations, log, onBroken, onCheck: checks.report }),
-    prepare,
+    renew: createFileRenewal({ file, snapshots, log }),
     file,
     wanted: () => orders.wantedOwner(cell) ?? options.target?.(),
     isDraining: () => orders.isDraining(address),
@@ -203,7 +185,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     },
     onAppend: figures.appended,
     graceMs,
-    number: isEmpty(file) ? 0 : (readPlace(file)?.number ?? 0),
+    number: isEmptyFile(file) ? 0 : (readPlace(file)?.number ?? 0),
   });
   role = created;
   const schedule = createSnapshotSchedule({
@@ -279,5 +261,3 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     },
   };
 }
-
-const isEmpty = (file: string) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;

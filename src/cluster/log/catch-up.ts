@@ -1,8 +1,8 @@
 // Applies a log to a copy: all that it has now, or all that comes.
 import { EngineUnavailable, type LogEngine } from "../engine.ts";
-import { createEntryJoiner, entryIdOf } from "./cell-log.ts";
+import { createEntryJoiner, entryIdOf, type LogEntry } from "./cell-log.ts";
 import { type Copy, CopyBroken } from "./copy.ts";
-import { decodeEntry } from "./entry.ts";
+import { decodeEntry, type Entry } from "./entry.ts";
 
 /** The log does not have entries that this copy has still to apply: it has to begin with a snapshot that has them. */
 export class SnapshotNeeded extends Error {
@@ -45,7 +45,7 @@ export async function applyLog(
       next++;
       const entry = join(message);
       if (entry) {
-        const decoded = decodeEntry(entry.bytes);
+        const decoded = decode(entry);
         await copy.apply(entry, decoded);
         if (decoded.kind === "check") await onCheck?.(decoded.id);
       }
@@ -55,6 +55,16 @@ export async function applyLog(
     stop.abort();
   }
   if (!signal.aborted) throw new EngineUnavailable("The log stopped coming.");
+}
+
+/** What can't be read is as good as lost. */
+function decode({ number, bytes }: LogEntry): Entry {
+  try {
+    return decodeEntry(bytes);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SnapshotNeeded(`Entry ${number} of the log can't be read: ${why}`, { cause });
+  }
 }
 
 const trimmed = (first: number, applied: number) =>

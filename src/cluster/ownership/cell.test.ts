@@ -8,7 +8,9 @@ import { eventually } from "../../../tests/support/eventually.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import { type Database, openDatabase } from "../../kernel/database/database.ts";
 import { AppError } from "../../kernel/errors.ts";
+import type { LogFields } from "../../kernel/telemetry/log.ts";
 import { createMemoryEngine } from "../memory-engine.ts";
+import { createFileRenewal } from "../snapshot/file-renewal.ts";
 import { createSnapshots } from "../snapshot/snapshots.ts";
 import { type Cell, createCell } from "./cell.ts";
 import { watchCells } from "./cell-table.ts";
@@ -37,15 +39,16 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
   const engine = cluster.connect();
   const self = { address: `http://node-${number}`, instance: crypto.randomUUID() };
   const wishes: { wanted: string | undefined; isDraining: boolean } = { wanted: undefined, isDraining: false };
+  const warnings: LogFields[] = [];
   let canOpen = true;
   let database: Database | undefined;
   let cell: Cell | undefined;
   const state = (): NodeState => ({
     ...self,
     version: "1",
-    at: 0,
+    at: Date.now(),
     isDraining: wishes.isDraining,
-    copies: cell ? { 0: cell.number } : {},
+    copies: cell && !cell.isStuck ? { 0: cell.number } : {},
     load: { agents: 0, turnsPerSecond: 0 },
   });
   const wake = () => cell?.wake();
@@ -70,16 +73,14 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     engine: await engine.log(0),
     cells,
     lease,
-    log: silent,
+    log: { ...silent, warn: (_, fields) => void (fields?.inMs !== undefined && warnings.push(fields)) },
     graceMs: 100,
     number: 0,
     findMs: 40,
     cluster: "test",
     file,
     snapshots,
-    async prepare(broken) {
-      if (broken !== undefined) await snapshots.restore(file);
-    },
+    renew: createFileRenewal({ file, snapshots, log: silent }),
     wanted: () => wishes.wanted,
     isDraining: () => wishes.isDraining,
     onOwned: () => undefined,
@@ -113,6 +114,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     engine,
     lease,
     wishes,
+    warnings,
     set canOpen(can: boolean) {
       canOpen = can;
     },
@@ -122,6 +124,9 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     get database() {
       return database;
     },
+    /** What the others see of its copy. */
+    copy: () => state().copies[0],
+    takeSnapshot: () => snapshots.take(file),
     write: async (text: string) => {
       if (!database) throw new Error("This node does not own the cell.");
       await database.write([{ sql: "INSERT INTO notes VALUES (?)", args: [text] }]);
@@ -276,6 +281,46 @@ describe("a cell", () => {
     await ownerOf([only]);
     await only.write("after");
     expect((await only.read())?.filter((text) => text !== "lost, or not")).toEqual(["before", "after"]);
+  });
+});
+
+describe("a node that can't follow", () => {
+  /** The owner writes an entry that is damaged in the log, and which only it has. */
+  async function startWithDamagedEntry() {
+    const cluster = createMemoryEngine();
+    const nodes = [await startNode(cluster, 1), await startNode(cluster, 2)];
+    const owner = await ownerOf(nodes);
+    const other = nodes.find((node) => node !== owner) as Node;
+    await eventually(() => other.phase === "following");
+    const log = cluster.logOf(0);
+    log.fault = (bytes) => {
+      log.fault = () => "none";
+      bytes[9] = 99;
+      return "none";
+    };
+    await owner.write("damaged");
+    return { owner, other };
+  }
+
+  test("is no standby meanwhile, and follows again from a snapshot that has what it can't read", async () => {
+    const { owner, other } = await startWithDamagedEntry();
+    await eventually(() => other.phase === "idle" && other.copy() === undefined, { what: "it stops following" });
+    await owner.write("after");
+    await owner.takeSnapshot();
+    await eventually(() => other.phase === "following" && other.copy() === owner.copy(), {
+      what: "it follows again",
+    });
+    owner.engine.isAway = true;
+    await ownerOf([other]);
+    expect(await other.read()).toEqual(["damaged", "after"]);
+  });
+
+  test("tries again with longer and longer pauses, and says why", async () => {
+    const { other } = await startWithDamagedEntry();
+    await eventually(() => other.warnings.length >= 3, { what: "it has tried three times" });
+    expect(other.warnings.map(({ inMs }) => inMs).slice(0, 3)).toEqual([500, 1000, 2000]);
+    expect(String(other.warnings[0]?.error)).toContain("can't be read: An entry of the log has the unknown format 99");
+    expect(other.copy()).toBeUndefined();
   });
 });
 

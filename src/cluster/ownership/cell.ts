@@ -7,6 +7,7 @@ import type { Snapshots } from "../snapshot/snapshots.ts";
 import { type CellEntry, type CellTable, type Holder, isHolder } from "./cell-table.ts";
 import { canTake, isAboutFile, isOfCluster } from "./failures.ts";
 import type { Follower } from "./follower.ts";
+import { createFollowing } from "./following.ts";
 import type { Lease, NodeState } from "./lease.ts";
 import { isHeir, standbyOf } from "./succession.ts";
 import { createWriting, type Replicate, type Writing } from "./writing.ts";
@@ -33,8 +34,8 @@ export interface CellDeps {
   open(replicate: Replicate): Promise<ServedCell>;
   /** Begins to apply the log to the file. */
   follow(onBroken: (error: unknown) => void): Promise<Follower>;
-  /** Makes sure that there is a file to begin with: a snapshot, if there is one and no file, or the file can't go on. */
-  prepare(broken: unknown): Promise<void>;
+  /** Makes sure that there is a file to begin with; whether it is another one now. See `createFileRenewal`. */
+  renew(broken: unknown): Promise<boolean>;
   file: string;
   /** The node that is to own the cell: because operators want it, or so that nodes own about as many cells each. */
   wanted(): string | undefined;
@@ -60,6 +61,8 @@ export interface Cell {
   readonly phase: CellPhase;
   /** The last entry that this node's file has applied. */
   readonly number: number;
+  /** Whether this node should follow the cell and can't: it is no standby. */
+  readonly isStuck: boolean;
   /** As the owner: see `Writing.check`. Throws 503 `CELL_MOVED` on any other node. */
   check(id: string, pin: () => Promise<void>): Promise<void>;
   /** Looks at once whether something is to be done. */
@@ -82,14 +85,12 @@ const FAILED_OPENS = 4;
 const CLOSE_BEHIND = 500;
 
 export function createCell(deps: CellDeps): Cell {
-  const { cell, count, cluster, self, engine, cells, lease, snapshots, log, open, follow, prepare, file, graceMs } =
-    deps;
+  const { cell, count, cluster, self, engine, cells, lease, snapshots, log, open, follow, file, graceMs } = deps;
   const { findMs = FIND_MS, lookMs = LOOK_MS } = deps;
   let phase: CellPhase = "idle";
   let owned: { served: ServedCell; writing: Writing } | undefined;
   /** Of the cell that is being opened. */
   let opening: Writing | undefined;
-  let follower: Follower | undefined;
   let { number } = deps;
   /** Why the file can't go on as it is. */
   let broken: unknown;
@@ -99,6 +100,19 @@ export function createCell(deps: CellDeps): Cell {
   let isWoken = false;
   let running: Promise<void> | undefined;
   let retry: Timer | undefined;
+  const following = createFollowing({
+    cell,
+    log,
+    renew,
+    follow,
+    onFailed(error) {
+      if (isAboutFile(error)) broken = error;
+    },
+    onEnded(applied) {
+      number = Math.max(number, applied);
+    },
+    wake,
+  });
 
   function wake(): void {
     isWoken = true;
@@ -213,9 +227,7 @@ export function createCell(deps: CellDeps): Cell {
 
   /** Makes sure that there is a file that can go on. */
   async function renew(): Promise<void> {
-    await prepare(broken);
-    // What is there now comes from a snapshot.
-    if (broken !== undefined) number = 0;
+    if (await deps.renew(broken)) number = 0;
     broken = undefined;
   }
 
@@ -298,23 +310,12 @@ export function createCell(deps: CellDeps): Cell {
   }
 
   async function startFollowing(): Promise<void> {
-    if (follower && broken === undefined) return;
-    await stopFollowing();
-    await renew();
-    follower = await follow((error) => {
-      if (isAboutFile(error)) broken = error;
-      log.warn("a copy can't go on", { cell, error });
-      retry = setTimeout(wake, RETRY_MS);
-    });
-    phase = "following";
-    log.info("this node follows the cell", { cell, number: follower.progress.number });
+    await following.start();
+    phase = following.isActive ? "following" : "idle";
   }
 
   async function stopFollowing(): Promise<void> {
-    const former = follower;
-    follower = undefined;
-    await former?.stop();
-    if (former) number = Math.max(number, former.progress.number);
+    await following.stop();
     if (phase === "following") phase = "idle";
   }
 
@@ -323,7 +324,10 @@ export function createCell(deps: CellDeps): Cell {
       return phase;
     },
     get number() {
-      return Math.max(number, follower?.progress.number ?? 0, owned?.writing.number ?? 0);
+      return Math.max(number, following.number, owned?.writing.number ?? 0);
+    },
+    get isStuck() {
+      return following.isStuck;
     },
     wake,
     async check(id, pin) {

@@ -8,6 +8,8 @@ import { type Copy, openCopy, type Progress } from "../log/copy.ts";
 export interface Follower {
   /** The entry that was applied last. */
   readonly progress: Progress;
+  /** Whether it has read anything of the log without an error, or there was nothing to read. */
+  readonly hasApplied: boolean;
   /** Ends between two entries, and releases the file. */
   stop(): Promise<void>;
 }
@@ -22,7 +24,7 @@ export interface FollowerDeps {
   log: Log;
   /** Called at the entry of a check: nothing more is applied until it resolves. */
   onCheck?(id: string): Promise<void>;
-  /** Called once if the copy can't go on: it has to be made anew. */
+  /** Called once if the copy can't go on. */
   onBroken(error: unknown): void;
   retryMs?: number;
 }
@@ -40,6 +42,7 @@ export async function startFollower({
   const storage: StorageEngine = openFile(file, knownMigrations, log);
   const stopped = new AbortController();
   let copy: Copy;
+  let hasApplied = false;
   try {
     copy = await openCopy(storage, cluster);
   } catch (error) {
@@ -47,10 +50,15 @@ export async function startFollower({
     throw error;
   }
 
+  function onMessage(): boolean {
+    hasApplied = true;
+    return stopped.signal.aborted;
+  }
+
   async function keepApplying(): Promise<void> {
     while (!stopped.signal.aborted) {
       try {
-        await applyLog(engine, copy, stopped.signal, () => stopped.signal.aborted, onCheck);
+        await applyLog(engine, copy, stopped.signal, onMessage, onCheck);
       } catch (error) {
         // The owner begins a log anew that has lost entries.
         if (!(error instanceof EngineUnavailable || error instanceof LogLost)) {
@@ -67,6 +75,9 @@ export async function startFollower({
   return {
     get progress() {
       return copy.progress;
+    },
+    get hasApplied() {
+      return hasApplied;
     },
     async stop() {
       stopped.abort();

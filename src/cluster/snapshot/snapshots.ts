@@ -26,7 +26,14 @@ export interface Snapshots {
   /** Takes one in place of all others, which have what the file has no more. */
   replace(file: string): Promise<Snapshot>;
   /** Puts the newest one that is whole in place of a file, which must not be open; undefined if there is none. */
-  restore(file: string): Promise<Snapshot | undefined>;
+  restore(file: string, options?: RestoreOptions): Promise<Snapshot | undefined>;
+}
+
+export interface RestoreOptions {
+  /** Only one that has later entries than this will do. */
+  after?: number;
+  /** Called once a whole one is there, before the file is removed. */
+  beforeReplace?(): void;
 }
 
 export interface SnapshotDeps {
@@ -89,23 +96,32 @@ export function createSnapshots({ blobs, cell, knownMigrations = new Set(), log 
     take: (file) => take(file, KEPT),
     replace: (file) => take(file, 1),
 
-    async restore(file) {
+    async restore(file, { after = -1, beforeReplace } = {}) {
       const path = `${file}.restoring`;
-      for (const snapshot of await list()) {
-        try {
-          await bring(snapshot, path);
-          for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
+      try {
+        for (const snapshot of (await list()).filter(({ number }) => number > after)) {
+          try {
+            await bring(snapshot, path);
+          } catch (error) {
+            log?.warn("a snapshot can't be used; trying an older one", { snapshot: snapshot.name, error });
+            removeFile(path);
+            continue;
+          }
+          beforeReplace?.();
+          removeFile(file);
           renameSync(path, file);
           return snapshot;
-        } catch (error) {
-          log?.warn("a snapshot can't be used; trying an older one", { snapshot: snapshot.name, error });
-        } finally {
-          for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
         }
+        return undefined;
+      } finally {
+        removeFile(path);
       }
-      return undefined;
     },
   };
+}
+
+function removeFile(path: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
 }
 
 /** Runs on a thread of the addon, so that the event loop goes on. */
