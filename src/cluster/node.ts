@@ -63,6 +63,8 @@ export interface ClusterNode {
   ownerOf(cell: number): string | undefined;
   /** The nodes that are alive: for cell 0 one for each machine, for another cell those with a process of it. */
   alive(): NodeState[];
+  /** See `Lease.clockOf`. */
+  clockOf(address: string): number | undefined;
   /** How many cells the cluster has. */
   count(): number;
   /** As the owner of a cell that is about to be closed: what it has had is in no log or snapshot any more. */
@@ -221,6 +223,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
       return lease.alive().find((node) => node.address === holder?.address)?.address;
     },
     alive: lease.alive,
+    clockOf: lease.clockOf,
     count: cells.count,
     async dropHistory() {
       const { number } = await snapshots.replace(file);

@@ -9,9 +9,12 @@ import type { NodeState } from "./lease.ts";
 /** Milliseconds until a node that could not open the cell may get it again. */
 const FAILED_FOR_MS = 10 * MINUTE;
 
-/** A node that gives its own cells up, or could not open this one a moment ago, does not get it. */
-export const canTake = ({ address, isDraining }: NodeState, { failed }: CellEntry) =>
-  !isDraining && !(failed?.address === address && Date.now() - failed.at < FAILED_FOR_MS);
+/**
+ * A node that gives its own cells up, or could not open this one a moment ago, does not get it. Both times are by that node's own
+ * clock, which may have been set between.
+ */
+export const canTake = ({ address, isDraining, at }: NodeState, { failed }: CellEntry) =>
+  !isDraining && !(failed?.address === address && Math.abs(at - failed.at) < FAILED_FOR_MS);
 
 /** The engine was away, or the cell went elsewhere: no other node would fare better. */
 export function isOfCluster(error: unknown): boolean {

@@ -14,12 +14,12 @@ afterEach(async () => {
 
 async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number: number) {
   const engine = cluster.connect();
-  const node = { applied: 0 };
+  const node = { applied: 0, aheadMs: 0 };
   const address = `http://node-${number}`;
   const lease = createLease({
     table: await engine.table("nodes"),
     state: () => ({
-      ...{ address, instance: address, version: "1", at: 0, isDraining: false },
+      ...{ address, instance: address, version: "1", at: Date.now() + node.aheadMs, isDraining: false },
       copies: { 0: node.applied },
       load: { agents: 0, turnsPerSecond: 0 },
     }),
@@ -60,4 +60,17 @@ describe("seeing all nodes", () => {
     engine.isAway = true;
     await expect(lease.seeAll()).rejects.toBeInstanceOf(EngineUnavailable);
   });
+});
+
+test("a node knows the clocks of the others, also after one was set, and of one that has stopped", async () => {
+  const [{ lease, node, address }, second] = await startTwo();
+  const offOf = (of: string) => Math.abs((lease.clockOf(of) ?? 0) - Date.now());
+  expect(offOf(second.address)).toBeLessThan(2_000);
+  second.node.aheadMs = 3_600_000;
+  await eventually(() => Math.abs(offOf(second.address) - 3_600_000) < 2_000);
+  node.aheadMs = -3_600_000;
+  await eventually(() => Math.abs((second.lease.clockOf(address) ?? 0) - Date.now() + 3_600_000) < 2_000);
+  await second.lease.stop();
+  expect(Math.abs(offOf(second.address) - 3_600_000)).toBeLessThan(2_000);
+  expect(lease.clockOf("http://node-9")).toBeUndefined();
 });

@@ -9,7 +9,7 @@ export interface NodeState {
   /** How the other nodes reach its backend port. */
   address: string;
   version: string;
-  /** Epoch ms of this renewal by the node's own clock: for people. */
+  /** Epoch ms of this renewal by the node's own clock, which may differ from those of the others. */
   at: number;
   /** Asked to give its cells up. */
   isDraining: boolean;
@@ -28,6 +28,8 @@ export interface Lease {
   isSettled(): boolean;
   /** The nodes that are alive, this one among them while its lease is trusted. */
   alive(): NodeState[];
+  /** What the clock of a node shows now, in epoch ms, as its last renewal tells; undefined for one that was never seen. */
+  clockOf(address: string): number | undefined;
   /**
    * Resolves once every other node has renewed its lease since the call, or is dead: what they say of themselves is not old then.
    * Throws `EngineUnavailable` when the own lease runs out.
@@ -70,6 +72,8 @@ export function createLease({
   const stopped = new AbortController();
   /** By key. */
   const seen = new Map<string, { state: NodeState; at: number }>();
+  /** By address: how far the node's clock is ahead of this process's monotonic one. A node that is gone may still answer. */
+  const clocks = new Map<string, number>();
   const own = state().address;
   let trustedUntil = Number.NEGATIVE_INFINITY;
   /** Since when the lease was trusted without a break. While this node was cut off, the others could not be seen. */
@@ -119,7 +123,11 @@ export function createLease({
         echoAt = now();
       }
       if (value === undefined) seen.delete(key);
-      else seen.set(key, { state: JSON.parse(value) as NodeState, at: now() });
+      else {
+        const state = JSON.parse(value) as NodeState;
+        seen.set(key, { state, at: now() });
+        clocks.set(state.address, state.at - now());
+      }
       look();
     },
     onError,
@@ -151,6 +159,10 @@ export function createLease({
     trustedMs: () => Math.max(0, trustedUntil - now()),
     isSettled,
     alive,
+    clockOf(address) {
+      const ahead = clocks.get(address);
+      return ahead === undefined ? undefined : now() + ahead;
+    },
     async seeAll() {
       const began = now();
       while (!isWatching() || others().some(({ at }) => at <= began)) {

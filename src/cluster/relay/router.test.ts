@@ -1,9 +1,10 @@
 // Tests how a node sends requests on to the owner, over real sockets.
 import { afterEach, describe, expect, test } from "bun:test";
+import { eventually } from "../../../tests/support/eventually.ts";
 import { FORWARDING_HEADER } from "../../kernel/cells/forwarding.ts";
 import type { SocketSession } from "../../kernel/http/web-sockets.ts";
 import { createVault } from "../../kernel/security/vault.ts";
-import { createRelayGrants, RELAY_HEADER } from "./grants.ts";
+import { type Clocks, createRelayGrants, RELAY_HEADER } from "./grants.ts";
 import { MOVED_HEADER } from "./relay.ts";
 import { createRouter } from "./router.ts";
 
@@ -22,10 +23,11 @@ interface Node {
 interface NodeOptions {
   answer?: (request: Request) => Response;
   owner?: () => string | undefined;
+  clocks?: Clocks;
 }
 
 /** Starts a node that owns the cell and answers with `answer`, or one that takes `owner` for the owner. */
-function startNode({ answer, owner }: NodeOptions): Node {
+function startNode({ answer, owner, clocks }: NodeOptions): Node {
   let served = 0;
   const surface = (name: "web" | "backend") => ({
     name,
@@ -51,7 +53,7 @@ function startNode({ answer, owner }: NodeOptions): Node {
   const address = `http://127.0.0.1:${server.port}`;
   const router = createRouter({
     address,
-    grants: createRelayGrants(vault),
+    grants: createRelayGrants(vault, clocks),
     count: () => 1,
     agentsDomain: "agents.example",
     placeOf() {
@@ -125,6 +127,26 @@ test("a grant is for one cell, and a node sends on nothing that another one has 
   const forged = `${Buffer.from(JSON.stringify({ ...grant, cell: 1 })).toString("base64url")}.${header.split(".")[1]}`;
   const refused = await fetch(`${between.address}/api/agents`, { headers: { [RELAY_HEADER]: forged } });
   expect(refused.status).toBe(403);
+});
+
+test("a request waits until the clock of its sender is known, as after it was set", async () => {
+  let known: number | undefined;
+  let asked = 0;
+  const clocks = {
+    self: "http://owner",
+    clockOf() {
+      asked++;
+      return known;
+    },
+  };
+  const owner = startNode({ answer: () => new Response("done"), clocks });
+  const other = startNode({ owner: () => owner.address, clocks: { self: "http://other", clockOf: () => undefined } });
+  const asking = fetch(`${other.address}/api/agents`, { method: "POST", body: "{}" });
+  await eventually(() => asked >= 3);
+  expect(owner.served()).toBe(0);
+  known = Date.now();
+  const response = await asking;
+  expect([response.status, await response.text(), owner.served()]).toEqual([200, "done", 1]);
 });
 
 describe("an owner that is silent", () => {

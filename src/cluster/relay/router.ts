@@ -140,6 +140,7 @@ export function createRouter(deps: RouterDeps): Router {
     const line = requestLine(request.method, request.url);
     const grant = address === undefined ? undefined : grants.verify(header, address, line);
     if (grant === undefined) return failure(forgedGrant());
+    if (grant === "again") return movedResponse();
     const { surface, cell, clientAddress } = grant;
     if (surface === "call") return (await call(cell, request)) ?? movedResponse();
     const forwarding = takeForwarding(request);

@@ -24,6 +24,7 @@ export function createMemberSurface({ grants, app, count }: MemberSurfaceDeps): 
       const header = request.headers.get(RELAY_HEADER);
       const node = `http://127.0.0.1:${server.port}`;
       const grant = header === null ? undefined : grants.verify(header, node, requestLine(request.method, request.url));
+      if (grant === "again") return movedResponse();
       if (!grant || grant.surface === "call") return failure(notRelayed());
       const open = app();
       if (!open) return movedResponse();

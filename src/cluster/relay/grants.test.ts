@@ -1,0 +1,59 @@
+// Tests how long a grant is valid, between machines whose clocks differ.
+import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+import { createVault } from "../../kernel/security/vault.ts";
+import { HOUR, SECOND } from "../../kernel/util/time.ts";
+import { createRelayGrants } from "./grants.ts";
+
+const [SIGNER, RECEIVER] = ["http://10.0.0.5:3001", "http://10.0.0.6:3001"];
+const LINE = "GET /api/agents";
+const grant = { surface: "web", cell: 3, clientAddress: "192.0.2.7" } as const;
+const vault = createVault({ key: "the key of the cluster" });
+const noon = Date.UTC(2026, 10, 27, 12);
+
+beforeEach(() => void setSystemTime(noon));
+afterEach(() => void setSystemTime());
+
+const signer = createRelayGrants(vault, { self: SIGNER, clockOf: () => undefined });
+/** @param clock of the signer, as the receiver knows it */
+const verify = (header: string, clock: number | undefined, line = LINE, node = RECEIVER) =>
+  createRelayGrants(vault, { self: RECEIVER, clockOf: (of) => (of === SIGNER ? clock : undefined) }).verify(
+    header,
+    node,
+    line,
+  );
+
+describe.each([0, HOUR, -HOUR, 24 * HOUR])("with a receiver whose clock differs by %d ms", (difference) => {
+  test("a grant is valid for about half a minute of the signer's clock", () => {
+    const header = signer.sign(grant, RECEIVER, LINE);
+    setSystemTime(noon + difference);
+    expect(verify(header, noon)).toEqual(grant);
+    expect(verify(header, noon + 29 * SECOND)).toEqual(grant);
+    expect(verify(header, noon + 31 * SECOND)).toBe("again");
+    // What the receiver knows of the signer's clock is as old as the way of its renewals is long.
+    expect(verify(header, noon - 3 * SECOND)).toEqual(grant);
+  });
+});
+
+test("a grant from before or after a step of the signer's clock is asked for again, and so is one of an unknown clock", () => {
+  const header = signer.sign(grant, RECEIVER, LINE);
+  expect(verify(header, noon - HOUR)).toBe("again");
+  expect(verify(header, noon + HOUR)).toBe("again");
+  expect(verify(header, undefined)).toBe("again");
+});
+
+test("a grant for another node or request, or under another key, is refused whatever the clocks say", () => {
+  const header = signer.sign(grant, RECEIVER, LINE);
+  expect(verify(header, noon, "GET /api/admin")).toBeUndefined();
+  expect(verify(header, undefined, LINE, SIGNER)).toBeUndefined();
+  expect(verify(`${header}x`, undefined)).toBeUndefined();
+  const forged = createRelayGrants(createVault({ key: "the key of another cluster" })).sign(grant, RECEIVER, LINE);
+  expect(verify(forged, noon)).toBeUndefined();
+});
+
+test("processes of one machine have one clock", () => {
+  const header = signer.sign(grant, "http://127.0.0.1:4000", LINE);
+  const member = createRelayGrants(vault);
+  expect(member.verify(header, "http://127.0.0.1:4000", LINE)).toEqual(grant);
+  setSystemTime(noon + 31 * SECOND);
+  expect(member.verify(header, "http://127.0.0.1:4000", LINE)).toBe("again");
+});
