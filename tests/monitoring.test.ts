@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { testedBlocks } from "../site/tested-blocks.ts";
+import { createClusterFigures } from "../src/cluster/figures.ts";
+import { createMetrics } from "../src/kernel/telemetry/metrics.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
 import { type Collector, startCollector } from "./support/otlp.ts";
@@ -174,10 +176,17 @@ test("a turn is sent to the collector as one trace, without what was said", asyn
 /** The names of metrics in an expression. */
 const namesIn = (expr: string) => expr.match(/\b(?:berth|process|up)(?:_\w+)?\b(?=[^"]*(?:"[^"]*"[^"]*)*$)/g) ?? [];
 
+/** What a machine of a cluster has beside them. */
+function clusterMetrics(): string {
+  const metrics = createMetrics();
+  createClusterFigures().register(metrics);
+  return metrics.render();
+}
+
 /** The metrics that the binary has, also those without a sample yet, and the parts of histograms. */
 function metricNames(): Set<string> {
-  const found = [...scraped.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name = "", type]) =>
-    type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+  const found = [...`${scraped}\n${clusterMetrics()}`.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(
+    ([, name = "", type]) => (type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]),
   );
   return new Set([...found, "up"]);
 }

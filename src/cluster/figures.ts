@@ -12,8 +12,12 @@ const COUNTERS = {
 type Counted = keyof typeof COUNTERS;
 
 export interface Observed {
-  /** Cells. */
+  /** Cells of the cluster. */
+  cells: number;
+  /** Cells that this node owns. */
   owned: number;
+  /** Cells that it should follow and can't. */
+  stuck: number;
   /** Milliseconds for which the lease is trusted without a renewal. */
   trustedMs: number;
   /** Entries of the log. */
@@ -34,7 +38,7 @@ export function createClusterFigures(): ClusterFigures {
   const counts: Record<Counted, number> = { fenced: 0, logLost: 0, relayed: 0 };
   const sinks: { counters: Record<Counted, Counter>; appends: Histogram }[] = [];
   let takeoverMs = 0;
-  let read: () => Observed = () => ({ owned: 0, trustedMs: 0, behind: 0 });
+  let read: () => Observed = () => ({ cells: 0, owned: 0, stuck: 0, trustedMs: 0, behind: 0 });
   return {
     count(what) {
       counts[what]++;
@@ -64,7 +68,13 @@ export function createClusterFigures(): ClusterFigures {
       );
       // One of a node without a cell, and one of the cell that it has; a cell that has ended is not rendered any more.
       sinks.push({ counters, appends });
+      metrics.gauge("berth_cluster_cells", "Cells that the cluster has.", () => read().cells);
       metrics.gauge("berth_cluster_owned", "Cells that this node owns.", () => read().owned);
+      metrics.gauge(
+        "berth_cluster_stuck",
+        "Cells that this node should follow and can't: they have no standby.",
+        () => read().stuck,
+      );
       metrics.gauge(
         "berth_cluster_lease_seconds",
         "Time for which this node's lease is trusted without a renewal; 0 when it ran out.",

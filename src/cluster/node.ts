@@ -210,7 +210,9 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     },
     isTrusted: lease.isTrusted,
     observe: () => ({
+      cells: cells.count(),
       owned: Number(created.phase === "owning"),
+      stuck: Number(created.isStuck),
       trustedMs: lease.trustedMs(),
       // A copy that is not followed may be as old as it likes.
       behind:

@@ -104,7 +104,7 @@ export async function readStatus(engine: Engine): Promise<ClusterStatus> {
             ?.copies[cell];
           const target = orders.get(moveKey(cell));
           const isServed = aliveAddresses.has(owner.address);
-          const isFollowed = standby !== null && aliveAddresses.has(standby);
+          const isFollowed = standby !== null && aliveAddresses.has(standby) && applied !== undefined;
           return {
             cell,
             owner: owner.address,

@@ -43,7 +43,8 @@ export function createSnapshotSchedule({
     try {
       const [newest] = await snapshots.list();
       if (newest && newest.number >= number()) return;
-      const isOld = newest === undefined || now() - newest.takenAt > MAX_AGE_MS;
+      // By the clock of the machine that took it, which may differ from this one.
+      const isOld = newest === undefined || Math.abs(now() - newest.takenAt) > MAX_AGE_MS;
       if (!isOld && (await engine.bounds()).bytes < MAX_LOG_BYTES) return;
       const taken = await snapshots.take(file);
       const [, older] = await snapshots.list();

@@ -94,6 +94,25 @@ test("without one that is whole, the file stays as it is", async () => {
   expect(await Bun.file(target).text()).toBe("what was there");
 });
 
+test("the schedule takes one although the newest is from a machine whose clock is ahead", async () => {
+  await write(1);
+  const snapshots = snapshotsOf();
+  await snapshots.take(file);
+  await write(2);
+  const schedule = createSnapshotSchedule({
+    snapshots,
+    engine: await createMemoryEngine().connect().log(0),
+    file,
+    log: silent,
+    isOurs: () => true,
+    number: () => 2,
+    lookMs: 5,
+    now: () => Date.now() - 3_600_000,
+  });
+  await eventually(async () => (await snapshots.list())[0]?.number === 2);
+  schedule.stop();
+});
+
 test("the schedule takes the first at once, then after 15 minutes, and drops the log before the one before", async () => {
   const snapshots = snapshotsOf();
   const engine = await createMemoryEngine().connect().log(0);

@@ -20,6 +20,8 @@ export interface MemberReport {
   owns: boolean;
   /** Entries of the log that its copy has still to apply. */
   behind: number;
+  /** It should follow its cell and can't. */
+  isStuck: boolean;
 }
 
 /** What the first process tells that of a cell, twice a second. */
@@ -56,8 +58,8 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
     log,
   });
   const report = (): MemberReport => {
-    const { behind = 0 } = opened?.node.observe() ?? {};
-    return { owns: opened?.here() !== undefined, behind };
+    const { behind = 0, stuck = 0 } = opened?.node.observe() ?? {};
+    return { owns: opened?.here() !== undefined, behind, isStuck: stuck > 0 };
   };
 
   let accounts: OpenAccounts | undefined;

@@ -124,7 +124,12 @@ export async function openClusterService(options: CellOptions): Promise<Service>
   const { pidOf, observe, stop: stopMembers } = members;
   figures.watch(() => {
     const [own, others] = [node.observe(), observe()];
-    return { ...own, owned: own.owned + others.owned, behind: Math.max(own.behind, others.behind) };
+    return {
+      ...own,
+      owned: own.owned + others.owned,
+      stuck: own.stuck + others.stuck,
+      behind: Math.max(own.behind, others.behind),
+    };
   });
   const deadline = performance.now() + START_WAIT_MS;
   while (!here() && opened.otherOwner(0) === undefined && performance.now() < deadline) await changes.wait(LOOK_MS);

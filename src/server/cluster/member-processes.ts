@@ -25,8 +25,8 @@ export interface MemberProcesses {
   /** Where a cell is served that this machine owns. */
   find(cell: number): { address: string; call: Calls["call"] } | undefined;
   pidOf(cell: number): number | undefined;
-  /** Over all of them: how many own their cell, and the entries that the one has still to apply that has most. */
-  observe(): { owned: number; behind: number };
+  /** Over all of them: how many own their cell or can't follow it, and the entries that the one has still to apply that has most. */
+  observe(): { owned: number; stuck: number; behind: number };
   /** Hands their cells over, and ends them. */
   stop(): Promise<void>;
 }
@@ -49,7 +49,7 @@ const UNUSED_MS = MINUTE;
 const STARTS_AT_ONCE = 4;
 /** A process that has said nothing for so long may be stopped, and its cell elsewhere: it gets no requests. */
 const SILENCE_MS = 2_000;
-const NONE: MemberReport = { owns: false, behind: 0 };
+const NONE: MemberReport = { owns: false, behind: 0, isStuck: false };
 
 export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses {
   const { node, address, program, handlers, graceMs, log, onChange } = deps;
@@ -151,6 +151,7 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
       const reports = [...members.values()].map(({ report }) => report);
       return {
         owned: reports.filter(({ owns }) => owns).length,
+        stuck: reports.filter(({ isStuck }) => isStuck).length,
         behind: Math.max(0, ...reports.map(({ behind }) => behind)),
       };
     },
