@@ -6,13 +6,13 @@ import { eventually, type Seeded, seeded } from "../support/eventually.ts";
 import { CELL_FAULTS } from "./cell-faults.ts";
 import { FAULTS, type Fault, settled } from "./faults.ts";
 import {
+  checkCalls,
   checkFiles,
   checkPollers,
   checkReplies,
   fencesOf,
   type Interruption,
   ledgersWritten,
-  mostCalls,
 } from "./history.ts";
 import { allAnswer, type SignUps, startMessages, startReads, startSignUps } from "./load.ts";
 import { NETWORK_FAULTS } from "./network-faults.ts";
@@ -35,8 +35,8 @@ export interface FaultReport {
   messages: number;
   /** Replies that a platform showed twice, each in transit when a process ended. */
   shownTwice: number;
-  /** Calls of the model: that it got, that are in the ledgers, and that interruptions explain at most. */
-  calls: { asked: number; inLedgers: number; most: number };
+  /** Calls of the model: that it got, and that are in the ledgers. */
+  calls: { asked: number; inLedgers: number };
   /** Of all cells, that were compared in the end. */
   copies: number;
   /** Of all faults. */
@@ -130,8 +130,8 @@ async function runUnderLoad({ world, random, seconds, faults, print }: Load): Pr
   const { shownTwice, waits } = await checkReplies(world, messages, explained);
   await checkPollers(world, explained);
   print(JSON.stringify(await cluster.status()));
-  const most = mostCalls(waits, explained);
-  const { inLedgers, copies } = await checkFiles(world, messages, signUps, most);
+  checkCalls(world, waits, explained);
+  const { inLedgers, copies } = await checkFiles(world, messages, signUps, explained);
   const longest = happened.map(({ fault, from, to }) => ({
     fault,
     ms: Math.max(0, ...waits.filter(({ at }) => at >= from && at <= to).map(({ ms }) => ms)),
@@ -145,7 +145,7 @@ async function runUnderLoad({ world, random, seconds, faults, print }: Load): Pr
     ),
     messages: messages.total(),
     shownTwice,
-    calls: { asked: world.upstream.chats.length, inLedgers, most },
+    calls: { asked: world.upstream.chats.length, inLedgers },
     copies,
     longestWaits: spread(longest.map(({ ms }) => ms)),
     reads: reads.statuses,
