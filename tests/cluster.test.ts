@@ -14,7 +14,8 @@ import { type AgentItem, member, provision } from "./support/members.ts";
 import { freePorts, startNats } from "./support/nats.ts";
 import { changed } from "./support/program.ts";
 import { outputDifference } from "./support/shown-output.ts";
-import { startUpstream, type Upstream } from "./support/upstream.ts";
+import { type Answer, type Script, startUpstream, type Upstream } from "./support/upstream.ts";
+import { type Completion, frames } from "./support/upstream-reply.ts";
 
 /** The node that owns the cell, and another one. */
 async function pair(cluster: Cluster): Promise<[owner: Berth, other: Berth]> {
@@ -28,6 +29,8 @@ async function pair(cluster: Cluster): Promise<[owner: Berth, other: Berth]> {
 const answers = (client: Client) =>
   eventually(async () => (await client.get("/api/agents")).status === 200, { timeoutMs: 15_000 });
 
+const echo: Script = ({ lastUser }) => ({ text: `echo: ${lastUser}`, chunks: 5 });
+
 describe("two machines", () => {
   let cluster: Cluster;
   let upstream: Upstream;
@@ -35,7 +38,7 @@ describe("two machines", () => {
   let agent: AgentItem;
   beforeAll(async () => {
     upstream = await startUpstream();
-    upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}`, chunks: 5 }));
+    upstream.script(echo);
     const env = { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", RATE_LIMITS: "off" };
     cluster = await startCluster({ nodes: 2, env });
     ada = await member(cluster, "enterprise");
@@ -76,6 +79,77 @@ describe("two machines", () => {
       socket.close();
       expect((await openGateway(node, agent.id, { authorization: `Bearer ${"0".repeat(64)}` }).closed).code).toBe(4401);
     }
+  });
+
+  test("a session, a key or an agent's token that ends at one machine is refused by the other at once", async () => {
+    const [owner, other] = await pair(cluster);
+    const { email, password } = ada.account;
+    for (const [here, there] of [
+      [owner, other],
+      [other, owner],
+    ] as const) {
+      const statusThere = async (headers: Record<string, string>) =>
+        (await createClient(there).get("/api/settings", { headers })).status;
+      const browser = createClient(here);
+      await browser.post("/api/auth/callback/credentials", { email, password });
+      const session = { cookie: browser.cookie };
+      const { body: made } = await browser.post<{ id: string; key: string }>("/api/keys", { name: "a key" });
+      const bearer = { authorization: `Bearer ${made.key}` };
+      const { body: former } = await browser.get<{ token: string }>(`/api/agents/${agent.id}/token`);
+      expect([await statusThere(session), await statusThere(bearer)]).toEqual([200, 200]);
+
+      expect((await browser.delete(`/api/keys/${made.id}`)).status).toBe(200);
+      expect(await statusThere(bearer)).toBe(401);
+      const rotated = await browser.post<{ token: string }>(`/api/agents/${agent.id}/token/rotate`);
+      const connect = (token: string) => openGateway(there, agent.id, { authorization: `Bearer ${token}` });
+      expect((await connect(former.token).closed).code).toBe(4401);
+      const socket = connect(rotated.body.token);
+      expect((await socket.next("status")).status).toBe("running");
+      socket.close();
+      await browser.signOut();
+      expect(await statusThere(session)).toBe(401);
+    }
+  });
+
+  describe("the pass-through at a machine that does not own the cell", () => {
+    afterAll(() => upstream?.script(echo));
+    const ask = (node: Berth, signal?: AbortSignal) =>
+      fetch(`${node.backend}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          model: "fake-small",
+          messages: [{ role: "user", content: "Hello" }],
+          stream: true,
+          stream_options: { include_usage: true },
+        }),
+        ...(signal && { signal }),
+      });
+
+    test("brings each byte of a stream as the provider sent it", async () => {
+      const [, other] = await pair(cluster);
+      const reply: Answer = { pieces: Array.from({ length: 2_000 }, (_, n) => `${n} ü€😀\u2028\n`) };
+      upstream.script(reply);
+      const text = await (await ask(other)).text();
+      const first = JSON.parse(text.slice("data: ".length, text.indexOf("\n"))) as Completion;
+      const asked = upstream.chats.at(-1)?.body;
+      if (!asked) throw new Error("The provider was not asked.");
+      const { id, model, created } = first;
+      const sent = [...frames(reply, asked, { id, model, created })].join("");
+      expect(text).toBe(sent);
+    });
+
+    test("ends the provider's stream when its caller goes", async () => {
+      const [, other] = await pair(cluster);
+      upstream.script({ pieces: Array.from({ length: 5_000 }, (_, n) => `word${n} `), paceMs: 50 });
+      const before = upstream.aborted;
+      const gone = new AbortController();
+      const reader = (await ask(other, gone.signal)).body?.getReader();
+      expect((await reader?.read())?.done).toBe(false);
+      expect(upstream.aborted).toBe(before);
+      gone.abort();
+      await upstream.waitFor(({ aborted, open }) => aborted === before + 1 && open === 0, 15_000);
+    });
   });
 
   test("a node that does not own the cell is healthy, ready and measured", async () => {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
+import { bun, launch, temporaryDir } from "./support/process.ts";
 
 /**
  * The most that an idle service may hold once it is ready. A feature that nobody has asked for is loaded when somebody does, so
@@ -70,3 +71,39 @@ test("a start loads no more than it needs", async () => {
   expect(over.map(([name]) => ({ name, found: found[name as keyof typeof found] }))).toEqual([]);
   await eventually(() => fileMemoryOf(berth.pid) <= FILE_BYTES, { what: "the pages of files to be dropped" });
 });
+
+/** Of src/cluster, a service that is alone needs these, to know that it is alone. */
+const SETTINGS = ["nats/nats-address.ts", "settings.ts"];
+
+/** From the source: in the binary, modules are parts of chunks without names. */
+test("without CLUSTER_URL, no module of NATS is loaded, and of the cluster's code its settings alone", async () => {
+  const root = join(import.meta.dir, "..");
+  const { path: dir, remove } = temporaryDir();
+  const service = launch({
+    command: [bun, join(root, "src/server/main.ts"), "serve", "--ready-fd", "3"],
+    dir,
+    env: {
+      ...{ PORT: "0", BACKEND_PORT: "0", RTMP_PORT: "0" },
+      BUN_OPTIONS: `--preload=${join(import.meta.dir, "support/loaded-modules.mjs")}`,
+      BERTH_LOADED_MODULES: "modules.json",
+    },
+    ready: "fd3",
+  });
+  try {
+    const { web } = JSON.parse(await service.ready(60_000)) as { web: string };
+    await eventually(async () => (await createClient(web).get("/readyz")).status === 200);
+    service.signal("SIGUSR2");
+    const file = join(dir, "modules.json");
+    await eventually(() => existsSync(file), { what: "the list of modules" });
+    const loaded: string[] = JSON.parse(readFileSync(file, "utf8"));
+    expect(loaded).toContain(join(root, "src/kernel/config/config.ts"));
+    expect(loaded.filter((path) => path.includes("/@nats-io/"))).toEqual([]);
+    const folder = join(root, "src/cluster/");
+    const ofCluster = loaded.filter((path) => path.startsWith(folder)).map((path) => path.slice(folder.length));
+    expect(ofCluster.sort()).toEqual(SETTINGS);
+  } finally {
+    service.signal("SIGKILL");
+    await service.exited;
+    remove();
+  }
+}, 90_000);

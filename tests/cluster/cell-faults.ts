@@ -1,4 +1,5 @@
 // What may happen to a cluster with several cells: to the processes of single cells, and to where cells are.
+import { addressOf, nameOf } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Fault, type FaultDeps, killNode, ownerOfSome, restart, STOPPED_MS, settled } from "./faults.ts";
 import { processOf, signal, suspend } from "./processes.ts";
@@ -28,7 +29,7 @@ export const CELL_FAULTS: readonly Fault[] = [
     async run(deps) {
       const cell = someCell(deps);
       const standby = (await deps.cluster.status()).cells[cell]?.standby;
-      const node = deps.cluster.nodes.find(({ backend }) => backend === standby);
+      const node = deps.cluster.nodes.find((one) => addressOf(one) === standby);
       if (node) signal(await processOf(node, cell), "SIGKILL");
     },
   },
@@ -75,7 +76,7 @@ export const CELL_FAULTS: readonly Fault[] = [
     weight: 2,
     async run(deps) {
       const node = await ownerOfSome(deps);
-      const name = new URL(node.backend).host;
+      const name = nameOf(node);
       await node.command("cluster", "drain", name);
       await Bun.sleep(deps.random.integer(0, 3_000));
       await node.command("cluster", "undrain", name);
@@ -87,7 +88,7 @@ export const CELL_FAULTS: readonly Fault[] = [
     async run(deps) {
       const { cluster, random } = deps;
       const node = await cluster.add();
-      const name = new URL(node.backend).host;
+      const name = nameOf(node);
       await settled(deps);
       if (random.chance(0.7)) await node.command("cluster", "move", String(random.integer(0, deps.cells - 1)), name);
       if (random.chance(0.5)) {

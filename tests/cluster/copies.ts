@@ -1,5 +1,11 @@
-// Reads the copies of a cell's database, and compares those that are at the same place of the log.
+// Reads the copies of a cell's database, brings them to the end of its log, and compares them.
 import { Database } from "bun:sqlite";
+import type { LogEngine } from "../../src/cluster/engine.ts";
+import { catchUp, SnapshotNeeded } from "../../src/cluster/log/catch-up.ts";
+import { openCopy } from "../../src/cluster/log/copy.ts";
+import { openFile } from "../../src/kernel/database/local-engine.ts";
+import { migrationNames } from "../../src/server/cluster/migration-names.ts";
+import { silent } from "../support/database.ts";
 
 export interface Contents {
   file: string;
@@ -48,15 +54,48 @@ export function contentsOf(file: string): Contents {
   }
 }
 
-/** Throws if two copies at the same place of the log differ, or if no two of them are. */
-export function compareCopies(copies: readonly Contents[]): void {
-  const groups = [...Map.groupBy(copies, ({ number }) => number).values()].filter(({ length }) => length > 1);
-  if (groups.length === 0)
-    throw new Error(`No two copies are at the same place: ${copies.map(({ number }) => number).join(", ")}.`);
-  for (const [first, ...others] of groups) {
-    for (const other of others) {
-      const differing = Object.keys(first?.tables ?? {}).filter((name) => first?.tables[name] !== other.tables[name]);
-      if (differing.length > 0) throw new Error(`${first?.file} and ${other.file} differ in ${differing.join(", ")}.`);
+/**
+ * Applies the rest of a cell's log to each file, and reads them. One that is older than the log would begin with a snapshot and is
+ * left out. The nodes must have ended.
+ */
+export async function copiesAtEnd(files: readonly string[], log: LogEngine): Promise<Contents[]> {
+  const copies: Contents[] = [];
+  for (const file of files) {
+    const { cluster } = progressOf(file);
+    const storage = openFile(file, migrationNames, silent);
+    try {
+      await catchUp(log, await openCopy(storage, cluster), new AbortController().signal);
+    } catch (error) {
+      if (error instanceof SnapshotNeeded) continue;
+      throw error;
+    } finally {
+      await storage.close();
     }
+    copies.push(contentsOf(file));
+  }
+  return copies;
+}
+
+function progressOf(file: string): { cluster: string } {
+  const database = new Database(file, { readonly: true });
+  try {
+    const found = database.query<{ cluster: string }, []>("SELECT cluster FROM log_progress").get();
+    if (!found) throw new Error(`${file} is no copy.`);
+    return found;
+  } finally {
+    database.close();
+  }
+}
+
+/** Throws if copies differ, or are at different places of the log. */
+export function compareCopies(copies: readonly Contents[]): void {
+  const [first, ...others] = copies;
+  if (!first || others.length === 0)
+    throw new Error(`There are no two copies to compare: ${copies.map(({ file }) => file).join(", ")}.`);
+  for (const other of others) {
+    if (other.number !== first.number)
+      throw new Error(`${first.file} is at entry ${first.number}, and ${other.file} at ${other.number}.`);
+    const differing = Object.keys(first.tables).filter((name) => first.tables[name] !== other.tables[name]);
+    if (differing.length > 0) throw new Error(`${first.file} and ${other.file} differ in ${differing.join(", ")}.`);
   }
 }

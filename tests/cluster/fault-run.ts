@@ -5,7 +5,15 @@ import { join } from "node:path";
 import { eventually, type Seeded, seeded } from "../support/eventually.ts";
 import { CELL_FAULTS } from "./cell-faults.ts";
 import { FAULTS, type Fault, settled } from "./faults.ts";
-import { checkFiles, checkReplies, fencesOf, type Interruption, ledgersWritten } from "./history.ts";
+import {
+  checkCalls,
+  checkFiles,
+  checkPollers,
+  checkReplies,
+  fencesOf,
+  type Interruption,
+  ledgersWritten,
+} from "./history.ts";
 import { allAnswer, type SignUps, startMessages, startReads, startSignUps } from "./load.ts";
 import { NETWORK_FAULTS } from "./network-faults.ts";
 import { startWorld, type World } from "./world.ts";
@@ -27,6 +35,10 @@ export interface FaultReport {
   messages: number;
   /** Replies that a platform showed twice, each in transit when a process ended. */
   shownTwice: number;
+  /** Calls of the model: that it got, and that are in the ledgers. */
+  calls: { asked: number; inLedgers: number };
+  /** Of all cells, that were compared in the end. */
+  copies: number;
   /** Of all faults. */
   longestWaits: { median: number; p95: number; longest: number };
   /** How often each status came to reads. */
@@ -44,7 +56,7 @@ export const faultsFor = (cells: number): readonly Fault[] => [
 export async function runFaults(options: FaultRun): Promise<FaultReport> {
   const { seed, seconds, cells = 1, nodes = 3, natsServers = 3, faults = faultsFor(cells), print } = options;
   const random = seeded(seed);
-  await using world = await startWorld({ nodes, natsServers, cells, random });
+  await using world = await startWorld({ nodes, natsServers, cells, seed });
   try {
     return await runUnderLoad({ world, random, seconds, faults, print });
   } catch (error) {
@@ -114,9 +126,12 @@ async function runUnderLoad({ world, random, seconds, faults, print }: Load): Pr
   await eventually(async () => (await answered(world)) >= messages.total(), { timeoutMs: 60_000, everyMs: 100 });
   for (const client of signUps.made) await client.signIn();
   await ledgersWritten(world);
-  const { shownTwice, waits } = await checkReplies(world, messages, [...interruptions, ...fencesOf(world)]);
+  const explained = [...interruptions, ...fencesOf(world)];
+  const { shownTwice, waits } = await checkReplies(world, messages, explained);
+  await checkPollers(world, explained);
   print(JSON.stringify(await cluster.status()));
-  await checkFiles(world, messages, signUps);
+  checkCalls(world, waits, explained);
+  const { inLedgers, copies } = await checkFiles(world, messages, signUps, explained);
   const longest = happened.map(({ fault, from, to }) => ({
     fault,
     ms: Math.max(0, ...waits.filter(({ at }) => at >= from && at <= to).map(({ ms }) => ms)),
@@ -130,6 +145,8 @@ async function runUnderLoad({ world, random, seconds, faults, print }: Load): Pr
     ),
     messages: messages.total(),
     shownTwice,
+    calls: { asked: world.upstream.chats.length, inLedgers },
+    copies,
     longestWaits: spread(longest.map(({ ms }) => ms)),
     reads: reads.statuses,
     signUps: { made: signUps.made.length, failed: signUps.unknown.length },

@@ -1,6 +1,6 @@
 // What may happen to a cluster: to its nodes, to NATS, and by its operators. Each fault ends by itself.
 import type { Berth } from "../support/berth.ts";
-import type { Cluster } from "../support/cluster.ts";
+import { type Cluster, nameOf } from "../support/cluster.ts";
 import { eventually, type seeded } from "../support/eventually.ts";
 import { losePower, suspend } from "./processes.ts";
 
@@ -41,6 +41,19 @@ export const ownerOfSome = ({ cluster, cells, random }: FaultDeps) => cluster.ow
 
 const others = ({ cluster }: FaultDeps, owner: Berth) => cluster.nodes.filter((node) => node !== owner);
 
+/** The node that claims the cell next: it has not opened the cell yet. */
+function nextClaim(nodes: readonly Berth[], cell: number): Promise<Berth> {
+  const before = new Map(nodes.map((node) => [node, node.output().stderr.length]));
+  const claims = (line: string) => line.includes('"this node claims the cell"') && JSON.parse(line).cell === cell;
+  const hasClaimed = (node: Berth) =>
+    node.output().stderr.slice(before.get(node)).split("\n").slice(0, -1).some(claims);
+  return eventually(() => nodes.find(hasClaimed), {
+    timeoutMs: 30_000,
+    everyMs: 5,
+    what: `a node claims cell ${cell}`,
+  });
+}
+
 export const FAULTS: readonly Fault[] = [
   {
     name: "kill the owner of a cell",
@@ -72,8 +85,9 @@ export const FAULTS: readonly Fault[] = [
       const cell = deps.random.integer(0, deps.cells - 1);
       const first = await deps.cluster.owner(cell);
       const ended = deps.interrupt();
+      const claimed = nextClaim(others(deps, first), cell);
       await killNode(first, deps);
-      const second = await deps.cluster.owner(cell);
+      const second = await claimed;
       await killNode(second, deps);
       ended();
       await Promise.all([restart(first), restart(second)]);
@@ -86,6 +100,16 @@ export const FAULTS: readonly Fault[] = [
       const owner = await ownerOfSome(deps);
       const ended = deps.interrupt();
       await suspend(owner.pid, deps.random.pick(STOPPED_MS));
+      ended();
+    },
+  },
+  {
+    name: "stop the owner's first process for half a minute and let it go on",
+    weight: 1,
+    async run(deps) {
+      const owner = await ownerOfSome(deps);
+      const ended = deps.interrupt();
+      await suspend(owner.pid, 30_000);
       ended();
     },
   },
@@ -104,7 +128,7 @@ export const FAULTS: readonly Fault[] = [
     async run(deps) {
       const cell = deps.random.integer(0, deps.cells - 1);
       const target = deps.random.pick(others(deps, await deps.cluster.owner(cell)));
-      await target.command("cluster", "move", String(cell), new URL(target.backend).host);
+      await target.command("cluster", "move", String(cell), nameOf(target));
     },
   },
   {
@@ -115,6 +139,19 @@ export const FAULTS: readonly Fault[] = [
       const ended = interrupt();
       await server.kill();
       await Bun.sleep(random.integer(500, 8_000));
+      await server.start();
+      for (let cell = 0; cell < cells; cell++) await cluster.owner(cell);
+      ended();
+    },
+  },
+  {
+    name: "kill a server of NATS and erase its disk",
+    weight: 1,
+    async run({ cluster, cells, random, interrupt }) {
+      const server = random.pick(cluster.nats.servers);
+      const ended = interrupt();
+      await server.kill();
+      server.erase();
       await server.start();
       for (let cell = 0; cell < cells; cell++) await cluster.owner(cell);
       ended();

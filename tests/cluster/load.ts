@@ -2,7 +2,7 @@
 import { type Client, createClient } from "../support/client.ts";
 import type { Cluster } from "../support/cluster.ts";
 import type { SpawnedTelegram } from "../support/telegram-control.ts";
-import type { Bot, World } from "./world.ts";
+import { type Bot, FIRST_NAME, type World } from "./world.ts";
 
 export const CHATS = 42;
 /** Milliseconds between two messages, and between two reads. */
@@ -51,16 +51,44 @@ export function startMessages(telegram: SpawnedTelegram, bots: readonly Bot[]) {
 /** What a client may be told while a cell is on its way; everything else is a mistake. */
 const EXPECTED = [200, 502, 503];
 
-/** Reads the agents of an account in each cell through the load balancer, again and again. */
-export function startReads({ accounts }: World) {
+/** Reads before the name is written again. */
+const READS_OF_A_NAME = 10;
+
+/**
+ * Reads the agents of an account in each cell through the load balancer, again and again, and renames one of them now and then: a
+ * read finds all agents, with the last name that was acknowledged, or one whose write was not answered.
+ */
+export function startReads({ accounts, agents }: World) {
   const statuses: Record<string, number> = {};
   const wrong: string[] = [];
   let isOver = false;
   const running = [...accounts].map(async ([cell, account]) => {
-    while (!isOver) {
-      const seen = await read(account);
+    const made = agents.get(cell) ?? [];
+    let name = FIRST_NAME;
+    /** Late writes may come at any time. */
+    const unanswered = new Set<string>();
+    const ask = async (send: Send) => {
+      const seen = await send({ signal: AbortSignal.timeout(READ_TIMEOUT_MS) }).catch(noAnswer);
       statuses[seen.status] = (statuses[seen.status] ?? 0) + 1;
       if (seen.status !== 0 && !EXPECTED.includes(seen.status)) wrong.push(`cell ${cell}: ${seen.status} ${seen.text}`);
+      return seen;
+    };
+    for (let n = 1; !isOver; n++) {
+      if (n % READS_OF_A_NAME === 0) {
+        const next = `Name ${n}`;
+        const { status } = await ask((options) => account.patch(`/api/agents/${made[0]}`, { name: next }, options));
+        if (status === 200) name = next;
+        else unanswered.add(next);
+      }
+      const { status, text } = await ask((options) => account.get("/api/agents", options));
+      if (status === 200) {
+        const listed = (JSON.parse(text) as { agents: { id: string; name: string }[] }).agents;
+        const missing = made.filter((id) => !listed.some((agent) => agent.id === id));
+        if (missing.length > 0) wrong.push(`cell ${cell}: the agents ${missing.join(", ")} are missing`);
+        const found = listed.find(({ id }) => id === made[0])?.name ?? "";
+        if (found !== name && !unanswered.has(found))
+          wrong.push(`cell ${cell}: the name "${found}" was read, after "${name}" was written`);
+      }
       await Bun.sleep(READ_PACE_MS);
     }
   });
@@ -76,13 +104,12 @@ export function startReads({ accounts }: World) {
   };
 }
 
-async function read(account: Client): Promise<{ status: number; text: string }> {
-  try {
-    return await account.get("/api/agents", { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
-  } catch (error) {
-    return { status: 0, text: String(error) };
-  }
+interface Seen {
+  status: number;
+  text: string;
 }
+type Send = (options: { signal: AbortSignal }) => Promise<Seen>;
+const noAnswer = (error: unknown): Seen => ({ status: 0, text: String(error) });
 
 /** Every machine answers for every cell. */
 export async function allAnswer({ cluster, accounts }: World): Promise<boolean> {

@@ -1,4 +1,4 @@
-// What may happen to the network between machines and NATS. Nothing is closed: what was sent is late, and may come when another machine
+// What may happen to the network between machines, and between them and NATS. Nothing is closed: what was sent is late, and may come when another machine
 // has taken over.
 import type { Berth } from "../support/berth.ts";
 import type { Gate } from "../support/gate.ts";
@@ -37,6 +37,16 @@ export const NETWORK_FAULTS: readonly Fault[] = [
       const ended = deps.interrupt();
       await hold(gates, "answers", deps.random.pick(STOPPED_MS));
       ended();
+    },
+  },
+  {
+    // The machine keeps its cells and its bots: what the others ask it is late, and so is what it answers them.
+    name: "hold back what other machines send to the owner of a cell, or what it answers them",
+    weight: 2,
+    async run(deps) {
+      const { cluster, random } = deps;
+      const gate = cluster.peerGateOf(await ownerOfSome(deps));
+      await hold([gate], random.pick(["all", "answers"] as const), random.pick(STOPPED_MS));
     },
   },
   {

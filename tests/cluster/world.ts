@@ -2,7 +2,7 @@
 import { cellOfId } from "../../src/kernel/cells/marks.ts";
 import type { Client } from "../support/client.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
-import { eventually, type seeded } from "../support/eventually.ts";
+import { eventually, seeded } from "../support/eventually.ts";
 import { member, provision } from "../support/members.ts";
 import { type SpawnedTelegram, spawnTelegram } from "../support/telegram-control.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
@@ -21,24 +21,30 @@ export interface World extends AsyncDisposable {
   bots: readonly Bot[];
   /** One account in each cell, by cell. */
   accounts: ReadonlyMap<number, Client>;
+  /** The agents of each of these accounts, by cell; the first has no bot, and the load renames it. */
+  agents: ReadonlyMap<number, readonly string[]>;
 }
 
 export interface WorldOptions {
   nodes: number;
   natsServers: number;
   cells: number;
-  random: ReturnType<typeof seeded>;
+  seed: number;
 }
 
 /** It has a price: calls that are free are not in the ledger after a crash. */
 const MODEL = "gpt-4o-mini";
+/** Of the agents that the load renames. */
+export const FIRST_NAME = "Name 0";
 const BOTS_OF_ONE_CELL = 4;
 const BOTS_OF_EACH_CELL = 2;
 
-export async function startWorld({ nodes, natsServers, cells, random }: WorldOptions): Promise<World> {
+export async function startWorld({ nodes, natsServers, cells, seed }: WorldOptions): Promise<World> {
   await using undo = new AsyncDisposableStack();
   const upstream = await startUpstream({ models: [MODEL] });
   undo.defer(() => upstream.stop());
+  // The choice of faults has numbers of its own: how often the model is asked depends on the machine.
+  const random = seeded(seed);
   upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}`, delayMs: random.integer(0, 60) }));
   const telegram = undo.use(await spawnTelegram("--latency-ms", "5"));
   const cluster = undo.use(
@@ -60,6 +66,8 @@ export async function startWorld({ nodes, natsServers, cells, random }: WorldOpt
   if (cells > 1) await cluster.command("cluster", "cells", String(cells));
   await settled({ cluster, cells });
   const accounts = await accountsOf(cluster, cells);
+  const agents = new Map<number, string[]>();
+  for (const [cell, account] of accounts) agents.set(cell, [(await provision(account, FIRST_NAME)).id]);
   const count = cells === 1 ? BOTS_OF_ONE_CELL : cells * BOTS_OF_EACH_CELL;
   const bots = Array.from({ length: count }, (_, n) => ({
     token: `${100_000 + n}:${"cluster-test-token-of-a-bot".padEnd(35, "x")}`,
@@ -70,13 +78,14 @@ export async function startWorld({ nodes, natsServers, cells, random }: WorldOpt
     const owner = accounts.get(cell);
     if (!owner) throw new Error(`Cell ${cell} has no account.`);
     const { id } = await provision(owner, `Agent ${n}`, { channels: { channel_a: { access: "open" } } });
+    agents.get(cell)?.push(id);
     const { status, text } = await owner.put(`/api/agents/${id}/channels/channel_a`, { token });
     if (status !== 200) throw new Error(`The bot could not be connected: ${text}`);
   }
   await settled({ cluster, cells });
   const ended = undo.move();
   return {
-    ...{ cluster, cells, telegram, upstream, bots, accounts },
+    ...{ cluster, cells, telegram, upstream, bots, accounts, agents },
     [Symbol.asyncDispose]: () => ended[Symbol.asyncDispose](),
   };
 }

@@ -25,6 +25,8 @@ export interface Cluster extends AsyncDisposable {
   remove(node: Berth): void;
   /** What a node reaches the servers of NATS through, if the cluster was started with gates. */
   gatesOf(node: Berth): readonly Gate[];
+  /** What the other nodes reach a node through, if the cluster was started with gates. */
+  peerGateOf(node: Berth): Gate;
   /** Until a node follows and has applied all that the log has. */
   followed(): Promise<void>;
 }
@@ -42,11 +44,16 @@ export interface ClusterOptions {
   env?: Record<string, string>;
   /** Default: `dist/berth`, with the sparing settings of tests. */
   binary?: string;
-  /** Nodes reach NATS through gates, which can be closed. */
+  /** Nodes reach NATS and each other through gates, which can be closed. */
   hasGates?: boolean;
 }
 
 export const CLUSTER_KEY = "a secret key of the cluster tests alone";
+
+/** As the other nodes reach a node. */
+export const addressOf = ({ env, backend }: Berth) => env.NODE_ADDRESS ?? backend;
+/** As commands name a node. */
+export const nameOf = (node: Berth) => new URL(addressOf(node)).host;
 
 export async function startCluster({
   nodes: count = 2,
@@ -62,12 +69,14 @@ export async function startCluster({
   undo.defer(() => balancer.stop(true));
   const web = `http://127.0.0.1:${balancer.port}`;
   const gates = new Map<Berth, readonly Gate[]>();
+  const peerGates = new Map<Berth, Gate>();
   undo.defer(() => {
-    for (const gate of [...gates.values()].flat()) gate.close();
+    for (const gate of [...gates.values(), ...peerGates.values()].flat()) gate.close();
   });
   async function add(): Promise<Berth> {
     const [port, backend] = await freePorts(2);
     const own = hasGates ? await Promise.all(nats.servers.map((server) => openGate(server.port))) : [];
+    const peerGate = hasGates ? await openGate(backend ?? 0) : undefined;
     const node = await startBerth({
       isEmpty: true,
       readyMs: 60_000,
@@ -78,12 +87,13 @@ export async function startCluster({
         BASE_URL: web,
         SECRET_KEY: CLUSTER_KEY,
         CLUSTER_URL: hasGates ? `nats://${own.map((gate) => `127.0.0.1:${gate.port}`).join(",")}` : nats.url,
-        NODE_ADDRESS: `http://127.0.0.1:${backend}`,
+        NODE_ADDRESS: `http://127.0.0.1:${peerGate?.port ?? backend}`,
         ...env,
       },
     });
     nodes.push(node);
     gates.set(node, own);
+    if (peerGate) peerGates.set(node, peerGate);
     return node;
   }
   undo.defer(async () => void (await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))));
@@ -107,7 +117,7 @@ export async function startCluster({
   async function ownerNow(cell: number): Promise<Berth | undefined> {
     const found = await (await (await openEngine()).table("cells")).find(String(cell));
     const { owner } = JSON.parse(found?.value ?? "{}") as Partial<CellEntry>;
-    const node = nodes.find(({ running, backend }) => running && backend === owner?.address);
+    const node = nodes.find((one) => one.running && addressOf(one) === owner?.address);
     const signal = AbortSignal.timeout(1_000);
     const isServed = node && (await fetch(`${node.backend}/metrics?cell=${cell}`, { signal })).ok;
     return isServed ? node : undefined;
@@ -122,6 +132,11 @@ export async function startCluster({
     remove: (node) => void nodes.splice(nodes.indexOf(node), 1),
     command: (...args) => someNode().command(...args),
     gatesOf: (node) => gates.get(node) ?? [],
+    peerGateOf(node) {
+      const gate = peerGates.get(node);
+      if (!gate) throw new Error("The cluster was started without gates.");
+      return gate;
+    },
     status,
     owner: (cell = 0) =>
       eventually(() => ownerNow(cell), { timeoutMs: 30_000, everyMs: 50, what: `a node owns cell ${cell}` }),

@@ -116,6 +116,8 @@ export interface TelegramStats {
   /** Number of posts that the webhook rejected. */
   refusedPosts: number;
   conflicts: number;
+  /** When they happened, in epoch ms. */
+  conflictsAt: number[];
   tooMany: number;
   /** Number of calls while the platform was down. */
   turnedAway: number;

@@ -42,7 +42,9 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
   let inFlight = 0;
   let lastError: { date: number; message: string } | undefined;
   const history = new Map<number, Update>();
-  const count = { created: 0, posted: 0, refused: 0, conflicts: 0 };
+  const count = { created: 0, posted: 0, refused: 0 };
+  /** When a poll was refused because there was another one, or a webhook: epoch ms. */
+  const conflicts: number[] = [];
 
   function deliver(update: Update): void {
     if (held) {
@@ -131,6 +133,7 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
 
   return {
     count,
+    conflicts,
     /** Creates an update; undefined if the bot does not get updates of this kind. */
     create(kind: string, payload: unknown): Update | undefined {
       if (allowed.length > 0 ? !allowed.includes(kind) : onRequest.has(kind)) return undefined;
@@ -181,7 +184,7 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
     /** Runs a `getUpdates` call. Rejects with 409 if a webhook is set, or as soon as another `getUpdates` is called. */
     poll(offset: number, limit: number, timeoutMs: number, signal: AbortSignal): Promise<Update[]> {
       if (webhook) {
-        count.conflicts += 1;
+        conflicts.push(Date.now());
         const text =
           "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";
         throw new TelegramRefusal(409, `Conflict: ${text}`);
@@ -198,7 +201,7 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
         const mine = {
           refuse(description: string) {
             finish();
-            count.conflicts += 1;
+            conflicts.push(Date.now());
             reject(new TelegramRefusal(409, description));
           },
           look() {

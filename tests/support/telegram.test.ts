@@ -200,6 +200,7 @@ describe("updates by polling", () => {
     expect((await call("deleteWebhook")).result).toBe(true);
     expect((await poll()).status).toBe(200);
     expect(telegram.stats().conflicts).toBe(3);
+    expect(telegram.stats().conflictsAt).toHaveLength(3);
   });
 
   test("are of the requested kinds, which stay set", async () => {

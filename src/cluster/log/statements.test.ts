@@ -10,7 +10,9 @@ const LITERAL = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/g;
 const IS_SQL = /\b(?:SELECT|INSERT|UPDATE|DELETE|REPLACE|CREATE|WITH)\b/;
 const FORBIDDEN = [
   /\bCURRENT_(?:TIMESTAMP|DATE|TIME)\b/,
-  /\bunixepoch\(\s*\)/i,
+  // Without an argument they mean now; strftime's first one is its format.
+  /\b(?:unixepoch|date|time|datetime|julianday)\(\s*\)/i,
+  /\bstrftime\(\s*(?:'[^']*'|[^,()]*)\s*\)/i,
   /\b(?:date|time|datetime|julianday|strftime|timediff)\([^)]*'now'/i,
   /\b(?:random|randomblob)\(/i,
   /\b(?:sqlite_version|sqlite_source_id|total_changes)\(/i,
@@ -49,4 +51,14 @@ test.each([
   "INSERT INTO t VALUES (CURRENT_TIMESTAMP)",
   "SELECT datetime( 'now' )",
   "SELECT Random()",
+  "UPDATE t SET at = datetime()",
+  "SELECT date( )",
+  "SELECT strftime('%s')",
+  "SELECT strftime('%Y-%m-%d %H:%M', 'now')",
+  "SELECT strftime(?)",
 ])("finds %s", (sql) => expect(offence(sql)).toBeDefined());
+
+test.each(["SELECT date(at / 1000, 'unixepoch')", "SELECT strftime('%s', at)", "SELECT unixepoch(at)"])(
+  "lets %s pass",
+  (sql) => expect(offence(sql)).toBeUndefined(),
+);

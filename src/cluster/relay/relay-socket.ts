@@ -52,8 +52,13 @@ export async function relaySocket({
   upstream.onopen = () => opened.resolve(true);
   upstream.onerror = () => opened.resolve(false);
   upstream.onmessage = ({ data }) => {
-    if (!client) early.push(data);
-    else if (client.send(data) === 0 || client.getBufferedAmount() > MAX_WAITING_BYTES) closeBoth(1013, "too slow");
+    if (!client) {
+      early.push(data);
+      return;
+    }
+    // It returns how many bytes it took, and an empty frame has none.
+    const isDropped = client.send(data) === 0 && data.length > 0;
+    if (isDropped || client.getBufferedAmount() > MAX_WAITING_BYTES) closeBoth(1013, "too slow");
   };
   upstream.onclose = ({ code, reason }) => {
     departure.end();

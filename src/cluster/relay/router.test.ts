@@ -1,5 +1,5 @@
 // Tests how a node sends requests on to the owner, over real sockets.
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { FORWARDING_HEADER } from "../../kernel/cells/forwarding.ts";
 import type { SocketSession } from "../../kernel/http/web-sockets.ts";
@@ -147,6 +147,83 @@ test("a request waits until the clock of its sender is known, as after it was se
   known = Date.now();
   const response = await asking;
   expect([response.status, await response.text(), owner.served()]).toEqual([200, "done", 1]);
+});
+
+describe("a grant is refused", () => {
+  const grants = createRelayGrants(createVault({ key: "the key of the cluster" }));
+  const grant = { surface: "web", cell: 0, clientAddress: "10.9.9.9" } as const;
+  const start = () => startNode({ answer: () => new Response("done") });
+  const ask = async ({ address }: Node, header: string, path = "/api/agents", method = "GET") =>
+    (await fetch(`${address}${path}`, { method, headers: { [RELAY_HEADER]: header } })).status;
+
+  test("after half a minute", async () => {
+    const owner = start();
+    const header = grants.sign(grant, owner.address, "GET /api/agents");
+    try {
+      setSystemTime(Date.now() + 29_000);
+      expect(await ask(owner, header)).toBe(200);
+      setSystemTime(Date.now() + 1_500);
+      // A new one may be valid.
+      expect(await ask(owner, header)).toBe(503);
+    } finally {
+      setSystemTime();
+    }
+    expect(owner.served()).toBe(1);
+  });
+
+  test("by another node than the one that it is for", async () => {
+    const owner = start();
+    const header = grants.sign(grant, start().address, "GET /api/agents");
+    expect(await ask(owner, header)).toBe(403);
+    expect(owner.served()).toBe(0);
+  });
+
+  test.each([
+    ["path", "/api/settings", "GET"],
+    ["query", "/api/agents?all=1", "GET"],
+    ["method", "/api/agents", "DELETE"],
+  ])("with another %s", async (_, path, method) => {
+    const owner = start();
+    const header = grants.sign(grant, owner.address, "GET /api/agents");
+    expect(await ask(owner, header, path, method)).toBe(403);
+    expect(owner.served()).toBe(0);
+  });
+
+  test("with the key of another service", async () => {
+    const owner = start();
+    const foreign = createRelayGrants(createVault({ key: "the key of another cluster" }));
+    expect(await ask(owner, foreign.sign(grant, owner.address, "GET /api/agents"))).toBe(403);
+    expect(owner.served()).toBe(0);
+  });
+});
+
+test("frames of a WebSocket arrive as they were sent in both directions, binary ones of any size among them", async () => {
+  const echo = Bun.serve<undefined>({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request, server) => (server.upgrade(request, { data: undefined }) ? undefined : new Response("no socket")),
+    websocket: { message: (socket, data) => void socket.send(data) },
+  });
+  stack.defer(() => echo.stop(true));
+  const other = startNode({ owner: () => `http://127.0.0.1:${echo.port}` });
+  const socket = new WebSocket(`${other.address.replace("http", "ws")}/ws`);
+  socket.binaryType = "arraybuffer";
+  const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  const large = crypto.getRandomValues(new Uint8Array(65_536));
+  const sent = ["text", everyByte, "", new Uint8Array(0), "ü€😀", large, "end"];
+  const received: (string | Uint8Array)[] = [];
+  const all = new Promise<void>((resolve) => {
+    socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+      received.push(typeof data === "string" ? data : new Uint8Array(data));
+      if (received.length === sent.length) resolve();
+    };
+  });
+  socket.onopen = () => {
+    for (const data of sent) socket.send(data);
+  };
+  await all;
+  expect(received).toEqual(sent);
+  socket.close();
 });
 
 describe("an owner that is silent", () => {
