@@ -52,7 +52,7 @@ const UNIT = ["./src", "./site", "./web", "./plugins", "./channels", "./migratio
 /** Whole-binary tests that compare times: nothing else runs beside them. */
 const TIMED = ["timing", "login-storm"];
 /** Files at a time on two cores, because tests wait: for time limits or the service. */
-const SIDE_BY_SIDE = "--parallel=5";
+const SIDE_BY_SIDE = "--parallel=4";
 /** Three at a time left two processors idle for about a fifth of the time: pages wait for answers, clocks and frames. */
 const IN_BROWSERS = "--parallel=4";
 /**

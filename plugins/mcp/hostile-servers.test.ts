@@ -229,7 +229,7 @@ describe("what a server says of its tools", () => {
     );
     expect(await asksAt("Search.")).toBe(true);
     expect(server.calls).toHaveLength(1);
-  });
+  }, 60_000);
 });
 
 test("names that collide stay apart, and can't pass for tools of others", async () => {

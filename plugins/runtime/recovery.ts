@@ -11,7 +11,7 @@ import type { Outbox } from "./outbox/outbox.ts";
 interface Deps extends Pick<Kernel, "database" | "cells" | "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log">;
   inbox: Pick<Inbox, "agentsWithPending" | "countInterruptedStatement">;
-  outbox: Pick<Outbox, "start" | "resume" | "resumeAll">;
+  outbox: Pick<Outbox, "start" | "resume" | "resumeAll" | "untilRecorded">;
   lanes: Pick<Lanes<InboxEntry>, "resume">;
 }
 
@@ -36,6 +36,8 @@ export function createRecovery({ database, cells, log, agents, inbox, outbox, la
     for (const agentId of await inbox.agentsWithPending()) lanes.resume(agentId);
   }
   cells?.onAccountMoves({
+    /** Otherwise the next cell would send it again. */
+    beforePacked: ({ agentIds }) => outbox.untilRecorded(agentIds),
     /** What waited in the cell from which they come is in no lane of this one. */
     arrived({ agentIds }) {
       for (const agentId of agentIds) {

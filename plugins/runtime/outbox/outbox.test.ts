@@ -377,6 +377,22 @@ describe("areDeliveriesRecorded", () => {
   });
 });
 
+test("what is being sent for some agents can be waited for, until it is recorded", async () => {
+  const ended = Promise.withResolvers<Awaited<ReturnType<Deliver>>>();
+  let isSending = false;
+  deliverVia("channel_a", () => {
+    isSending = true;
+    return ended.promise;
+  });
+  await put(reply("hello"));
+  await eventually(() => isSending);
+  await outbox.untilRecorded(["another agent"]);
+  const recorded = outbox.untilRecorded(["another agent", agentId]).then(rows);
+  ended.resolve({ kind: "sent" });
+  expect(await recorded).toMatchObject([{ body: "hello", status: "sent" }]);
+  await outbox.untilRecorded([agentId]);
+});
+
 describe("a sent reply that did not arrive", () => {
   const recordFailures: RecordDeliveryFailures = (...about) => createDeliveryFailureRecorder(store)(...about);
   const noticeStatement = (reason: string) => ({ sql: "INSERT INTO meta VALUES (?, 'told')", args: [reason] });

@@ -34,6 +34,8 @@ export interface Outbox {
    * retries of replies that an earlier process left; false if that takes longer.
    */
   areDeliveriesRecorded(agentId: string, ids: string[]): Promise<boolean>;
+  /** Resolves when the outcomes of what is being sent for these agents are recorded, or after 3 s. */
+  untilRecorded(agentIds: readonly string[]): Promise<void>;
   /** Takes up the replies that were pending when the process ended. */
   start(): Promise<void>;
   /** Takes up the pending replies of this agent. */
@@ -264,6 +266,11 @@ export function createOutbox(deps: Deps): Outbox {
       return [enqueueStatement({ inboxId, agentId, platform, peer, body, replyTo, previewId, ...lists })];
     },
     areDeliveriesRecorded,
+
+    async untilRecorded(agentIds) {
+      const sending = [...inFlight].filter(([, agentId]) => agentIds.includes(agentId));
+      await Promise.all(sending.map(([id]) => recorded(id)));
+    },
 
     async start() {
       const agentIds = await agentsWithPending();
