@@ -197,7 +197,7 @@ describe("the alert rules", () => {
   test("are valid, and each fires and is silent as its test says", () => {
     expect(promtool(["check", "rules", "alerts.yml"])).toMatchObject({ exitCode: 0 });
     expect(promtool(["test", "rules", "alerts.test.yml"])).toMatchObject({ exitCode: 0 });
-  });
+  }, 180_000);
 
   test("are read with the configuration that docs/monitoring.md shows", () => {
     const [block] = testedBlocks(import.meta.path, "docs/monitoring.md", 1);
