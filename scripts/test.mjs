@@ -53,8 +53,8 @@ const UNIT = ["./src", "./site", "./web", "./plugins", "./channels", "./migratio
 const TIMED = ["timing", "login-storm"];
 /** Files at a time on two cores, because tests wait: for time limits or the service. */
 const SIDE_BY_SIDE = "--parallel=4";
-/** Three at a time left two processors idle for about a fifth of the time: pages wait for answers, clocks and frames. */
-const IN_BROWSERS = "--parallel=4";
+/** The browser waits less. */
+const IN_BROWSERS = "--parallel=3";
 /**
  * The files of a process share their modules and its browser. Loading them for each file again took a quarter of the time of
  * the unit tests and a sixth of the console's; other tests load little. So each file ends what it began.
@@ -174,12 +174,8 @@ async function runAll() {
       check("lint", tool("biome"), "ci", ...(process.stdout.isTTY ? [] : ["--colors=off"])),
     ),
   ]);
-  // The build uses one core for most of its time, and no unit test needs it.
-  const [isBuilt] = await Promise.all([
-    check("build", bun, "src/server/build.ts"),
-    runTestStage("unit tests", UNIT, SIDE_BY_SIDE, SHARING),
-  ]);
-  if (!isBuilt) return;
+  await runTestStage("unit tests", UNIT, SIDE_BY_SIDE, SHARING);
+  if (!(await check("build", bun, "src/server/build.ts"))) return;
   const files = wholeBinaryTests();
   await runTestStage(
     "whole-binary tests",
