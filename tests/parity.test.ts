@@ -284,7 +284,7 @@ test("every route of agents returns the same in one process and in two", async (
     expect({ step, ...split }).toEqual({ step, ...whole });
     expect({ step, trouble: whole.status >= 500 && whole.text }).toEqual({ step, trouble: false });
   }
-}, 60_000);
+}, 180_000);
 
 test("every route of agents is tested", async () => {
   const { body } = await one.ada.get<{ paths: Record<string, Record<string, { tags?: string[] }>> }>("/swagger/json");

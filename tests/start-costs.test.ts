@@ -16,9 +16,9 @@ const BUDGETS = {
   /** Chunks of the bundle that are loaded. More parts that are loaded late divide the rest into more chunks, which costs next to nothing. */
   modules: 82,
   /** Functions whose code is read. */
-  functions: 7_205,
+  functions: 7_220,
   objects: 85_400,
-  heapBytes: 11_500_000,
+  heapBytes: 11_620_000,
 };
 
 /** The most that stays in memory of the program's own files once the start is over; without dropping them it is above 50 MiB. */
