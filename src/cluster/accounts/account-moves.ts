@@ -301,7 +301,7 @@ const auditBroken = (cell: number, breaks: readonly string[]) =>
   new AppError(
     409,
     "AUDIT_LOG_BROKEN",
-    `The audit log of cell ${cell} is not as it was written (${breaks.join("; ")}). Keep a backup of it for whoever has to know, then remove the cell with --broken-audit.`,
+    `The audit log of cell ${cell} is not as it was written (${breaks.join("; ")}). Make a backup, since the log of the cell is deleted, then remove the cell with --broken-audit.`,
   );
 const moveGoesOn = (to: number) =>
   new AppError(

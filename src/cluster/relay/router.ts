@@ -119,7 +119,10 @@ export function createRouter(deps: RouterDeps): Router {
         const departure = departures.watch(cell, place.address);
         const outcome = sending
           ? await sendWatched(sending, place.address, grant, departure)
-          : await relaySocket({ request, server, node: place.address, grants, grant, departure });
+          : await relaySocket({ request, server, node: place.address, grants, grant, departure }).catch((error) => {
+              departure.end();
+              throw error;
+            });
         if (outcome === "broken") return answer(failure(brokenRelay()));
         if (outcome === "upgraded" || (outcome instanceof Response && !isMoved(outcome))) {
           if (place.kind === "node") onRelayed();

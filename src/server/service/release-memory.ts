@@ -4,7 +4,6 @@ import { openCLibrary } from "../c-library.ts";
 
 /** `madvise`: unmaps pages, which come back from the page cache when they are touched. */
 const MADV_DONTNEED = 4;
-const PAGE = 4_096;
 /** In the upper half of an entry of `/proc/self/pagemap`: the page is that of a file, so this process has not changed it. */
 const IS_OF_FILE = 1 << 29;
 /** The section of the binary in which Bun keeps the modules of the program; only Bun reads it. */
@@ -18,7 +17,8 @@ interface Range {
 export async function releaseMemory(): Promise<void> {
   Bun.gc(true);
   Bun.shrink();
-  await dropFilePages();
+  // A container may hide these files of the system, or the binary may be executable alone: then the pages stay.
+  await dropFilePages().catch(() => undefined);
 }
 
 /**
@@ -27,9 +27,13 @@ export async function releaseMemory(): Promise<void> {
  */
 export async function dropFilePages(): Promise<void> {
   if (process.platform !== "linux") return;
-  const libc = await openCLibrary({ madvise: { args: ["u64", "u64", "i32"], returns: "i32" } });
+  const libc = await openCLibrary({
+    madvise: { args: ["u64", "u64", "i32"], returns: "i32" },
+    getpagesize: { args: [], returns: "i32" },
+  });
   if (!libc) return;
-  for (const { from, to } of [...unwritableRanges(readFileSync("/proc/self/smaps", "utf8")), ...moduleRanges()]) {
+  const modules = moduleRanges(libc.getpagesize());
+  for (const { from, to } of [...unwritableRanges(readFileSync("/proc/self/smaps", "utf8")), ...modules]) {
     libc.madvise(from, to - from, MADV_DONTNEED);
   }
 }
@@ -45,24 +49,27 @@ export function unwritableRanges(smaps: string): Range[] {
   return found;
 }
 
-/** The pages of the modules that are as they are in the file. None if the program does not run from a binary. */
-function moduleRanges(): Range[] {
+/**
+ * The pages of the modules that are as they are in the file. None if the program does not run from a binary.
+ * @param page the bytes of a page
+ */
+function moduleRanges(page: number): Range[] {
   const section = modulesSection();
   if (!section) return [];
-  const from = Math.ceil(section.from / PAGE) * PAGE;
-  const pages = Math.floor(section.to / PAGE) - from / PAGE;
+  const from = Math.ceil(section.from / page) * page;
+  const pages = Math.floor(section.to / page) - from / page;
   if (pages <= 0) return [];
   const entries = new Uint32Array(pages * 2);
   const descriptor = openSync("/proc/self/pagemap", "r");
-  const bytes = readSync(descriptor, new Uint8Array(entries.buffer), 0, pages * 8, (from / PAGE) * 8);
+  const bytes = readSync(descriptor, new Uint8Array(entries.buffer), 0, pages * 8, (from / page) * 8);
   closeSync(descriptor);
   const found: Range[] = [];
-  for (let page = 0; page < bytes / 8; page++) {
-    if (((entries[page * 2 + 1] ?? 0) & IS_OF_FILE) === 0) continue;
-    const at = from + page * PAGE;
+  for (let n = 0; n < bytes / 8; n++) {
+    if (((entries[n * 2 + 1] ?? 0) & IS_OF_FILE) === 0) continue;
+    const at = from + n * page;
     const last = found.at(-1);
-    if (last?.to === at) last.to += PAGE;
-    else found.push({ from: at, to: at + PAGE });
+    if (last?.to === at) last.to += page;
+    else found.push({ from: at, to: at + page });
   }
   return found;
 }

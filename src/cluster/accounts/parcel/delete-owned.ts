@@ -18,7 +18,7 @@ export async function deleteOwned(database: Database, tables: readonly OwnedTabl
 function statementsFor({ name, where }: OwnedTable, account: string): Statement[] {
   const remove: Statement = { sql: `DELETE FROM ${name} WHERE ${where}`, args: [account] };
   if (name === "events") {
-    // The next number follows the newest row, which stays as nobody's.
+    // The next number follows the newest row, so that row stays, without its account and data.
     const keep = `UPDATE events SET id = ?2, type = '${KEPT_NUMBER}', user_id = NULL, agent_id = NULL, data = '{}'
       WHERE (${where}) AND seq = (SELECT max(seq) FROM events)`;
     const others = `DELETE FROM events WHERE (${where}) AND seq < (SELECT max(seq) FROM events)`;

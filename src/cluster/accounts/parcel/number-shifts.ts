@@ -19,8 +19,8 @@ type Reading = Pick<Database, "read">;
 
 /**
  * Chosen once for each move, before the first row is inserted.
- * @param latestEvent the number of the old cell's newest event. Ids of events that a reader has are not above it, whoever the events were
- *   of: so all of them come below what the account does next.
+ * @param latestEvent the number of the old cell's newest event, of any account. A reader's last id is not above it, so the account's
+ *   next event has to come after it.
  */
 export async function chooseShifts(path: string, database: Reading, latestEvent = 0): Promise<Shifts> {
   const shifts: Record<string, number> = {};
