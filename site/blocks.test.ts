@@ -196,4 +196,4 @@ test("programs compile, with the settings that docs/plugins.md gives to authors"
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 120_000);
+});

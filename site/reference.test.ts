@@ -7,13 +7,9 @@ import { root } from "./pages.ts";
 import { output, referencePages } from "./reference.ts";
 import { testedBlocks } from "./tested-blocks.ts";
 
-test.each(referencePages)(
-  "$path says what the program does; if not: bun site/reference.ts",
-  async ({ path, make }) => {
-    expect(readFileSync(join(root, path), "utf8")).toBe(await make());
-  },
-  120_000,
-);
+test.each(referencePages)("$path says what the program does; if not: bun site/reference.ts", async ({ path, make }) => {
+  expect(readFileSync(join(root, path), "utf8")).toBe(await make());
+});
 
 test("docs/cli.md shows what `berth` says, and what each of its commands does", () => {
   const headings = readPage("docs/cli.md").anchors;
@@ -32,4 +28,4 @@ test("docs/errors.md has each code that the documents have, wherever it stands i
   expect([...new Set(codes)].filter((code) => !page.includes(`| \`${code}\` |`))).toEqual([]);
   expect(page).not.toMatch(/\| +\|$/m);
   expect(Object.keys(ERROR_MEANINGS).filter((code) => !codes.includes(code))).toEqual([]);
-}, 120_000);
+});

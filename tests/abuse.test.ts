@@ -48,7 +48,7 @@ test("a freeze in the middle of a turn holds over kill -9; afterwards the messag
   expect((await ada.get("/api/agents")).status).toBe(200);
   expect((await berth.command("user", "unfreeze", email)).stdout).toBe(`${email} goes on.\n`);
   expect((await ada.patch("/api/settings", { name: "Eve" })).status).toBe(200);
-}, 60_000);
+});
 
 /** Both receive lines with the number of the entry, and refuse for a while. */
 const RECEIVERS = {
@@ -133,7 +133,6 @@ test.each(["webhook", "syslog"] as const)(
     expect(highest).toBe(last);
     await receiver.stop();
   },
-  60_000,
 );
 
 test("berth backup and restore leave an entry, the restore in what it has put in place", async () => {
@@ -164,4 +163,4 @@ test("berth backup and restore leave an entry, the restore in what it has put in
       target: expect.objectContaining({ name: withRoot }),
     }),
   );
-}, 60_000);
+});

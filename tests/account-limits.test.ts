@@ -1,16 +1,13 @@
 // The rate limits of account routes: per address and per account, over kills and restarts, with forged client addresses.
 
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expectLimited, newEmail, PASSWORD } from "./support/accounts.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-
-// Password hashing is slow on a busy machine.
-setDefaultTimeout(30_000);
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

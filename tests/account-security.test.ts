@@ -1,6 +1,6 @@
 // The HTTP interface of account security on the compiled binary: passwords, two-factor, API keys and sessions.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
 import { expectInvalid, isoTime, newEmail, PASSWORD, settingsOf, statusAndBody, uuid } from "./support/accounts.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -9,9 +9,6 @@ import { eventually } from "./support/eventually.ts";
 import { type Mailbox, openMailbox } from "./support/mailbox.ts";
 import { expectRefusal } from "./support/refusal.ts";
 import { createWallet, siweMessage } from "./support/wallets.ts";
-
-// Password hashing is slow on a busy machine.
-setDefaultTimeout(30_000);
 
 const NEW_PASSWORD = "a better horse battery";
 

@@ -1,6 +1,6 @@
 // The HTTP interface of accounts on the compiled binary: sign-up, sign-in, sessions, settings and email verification.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   expectInvalid,
   expectLimited,
@@ -18,9 +18,6 @@ import { eventually } from "./support/eventually.ts";
 import { type Mailbox, openMailbox } from "./support/mailbox.ts";
 import { expectRefusal } from "./support/refusal.ts";
 import { createWallet, siweMessage } from "./support/wallets.ts";
-
-// Password hashing is slow on a busy machine.
-setDefaultTimeout(30_000);
 
 const DAY = 86_400_000;
 

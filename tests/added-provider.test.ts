@@ -52,7 +52,7 @@ beforeAll(async () => {
   await subscribe(server, ada.account.email, "enterprise");
   const { body } = await ada.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Harbour" });
   agentId = body.agent.id;
-}, 30_000);
+});
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await telegram.stop();

@@ -27,7 +27,7 @@ beforeAll(async () => {
   ada = await member(web);
   agent = await provision(ada);
   path = `/api/agents/${agent.id}`;
-}, 60_000);
+});
 afterAll(async () => {
   await web?.[Symbol.asyncDispose]();
   await backend?.[Symbol.asyncDispose]();
@@ -86,7 +86,7 @@ test("the web follows the log that the backend writes; the stream ends with the 
   expect(stream.text).toContain(`"agentId":"${other.id}"`);
   await ada.delete(`/api/agents/${other.id}`);
   await eventually(() => stream.hasEnded, { timeoutMs: 20_000 });
-}, 30_000);
+});
 
 test("while the backend is down, statistics are mock values and other users still get an error", async () => {
   await backend.stop();
@@ -118,7 +118,7 @@ test("while the backend is down, statistics are mock values and other users stil
     return answer.status === "ok" ? answer : undefined;
   });
   expect(back.stats).toMatchObject({ messagesProcessed: "6", successRate: "83.33" });
-}, 30_000);
+});
 
 test("a backend that does not respond counts as down", async () => {
   const silent = Bun.serve({
@@ -131,4 +131,4 @@ test("a backend that does not respond counts as down", async () => {
   const answer = await createClient(deaf).get<Stats>(`${path}/stats`, { headers: { cookie: ada.cookie } });
   expect(answer).toMatchObject({ status: 200, body: { status: "mock" } });
   await silent.stop(true);
-}, 30_000);
+});

@@ -78,7 +78,7 @@ beforeAll(async () => {
     },
   });
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await telegram?.stop();
@@ -230,7 +230,7 @@ describe("statistics", () => {
     expect(after.network).toBe("0 B / 0 B");
     await say(agent, "once more");
     expect((await statsOf(agent)).messagesProcessed).toBe(String(turns + 2));
-  }, 120_000);
+  });
 
   test("memory: two bytes for each character of the conversation, freed by reset-memory", async () => {
     const agent = await agentOf();
@@ -279,7 +279,7 @@ describe("statistics", () => {
       return { rate: (100 * (await used())) / uptime };
     });
     expect((await cpu(long)) + (await cpu(short))).toBeWithin(0.2 * rate, 1.3 * rate);
-  }, 30_000);
+  });
 
   test("uptime: since the agent started, none while it is stopped", async () => {
     const agent = await agentOf();
@@ -351,7 +351,7 @@ describe("on a channel", () => {
     expectRefusal(foreign, 404, "AGENT_NOT_FOUND");
     expect((await eve.get(`/api/agents/${Bun.randomUUIDv7()}/messages`)).text).toBe(foreign.text);
     expectRefusal(await createClient(berth).get(`${agent.path}/messages`), 401);
-  }, 20_000);
+  });
 
   test("the bot's connection counts in the agent's pids, and its calls in the agent's network", async () => {
     const stats = await statsOf(agent);
@@ -374,7 +374,7 @@ describe("on a channel", () => {
     const back = await messages("?include=all");
     expect(back.messages.map(({ content }) => content)).toEqual(before.messages.map(({ content }) => content));
     expect(JSON.stringify(back)).not.toContain("After");
-  }, 20_000);
+  });
 });
 
 describe("the log", () => {
@@ -392,7 +392,7 @@ describe("the log", () => {
     await berth.restart();
     const again = await takeEvents(ada, path, 1, { "last-event-id": first.id });
     expect(again.map(({ data }) => JSON.parse(data))).toEqual([second]);
-  }, 20_000);
+  });
 
   test("a followed log ends at once when the service stops", async () => {
     const agent = await agentOf();
@@ -405,7 +405,7 @@ describe("the log", () => {
     expect(await text).toStartWith("retry: ");
     expect(performance.now() - began).toBeLessThan(5_000);
     await berth.restart();
-  }, 20_000);
+  });
 
   test("an unlisted model is accepted with a warning in the log", async () => {
     const agent = await agentOf();

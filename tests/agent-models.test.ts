@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
   ada = await member(berth, "enterprise");
   key = await newKey(ada, "chat");
-}, 30_000);
+});
 beforeEach(async () => {
   upstream.reset();
   agent = await provision(ada, "Harbour", { approvals: { remind_me: "ask" } });
@@ -91,7 +91,7 @@ describe("the models of an account", () => {
     expect(await errorOf(unscoped.chat.completions.create({ model, messages: [user("Hi")] }))).toMatchObject({
       status: 403,
     });
-  }, 20_000);
+  });
 });
 
 describe("an answer", () => {
@@ -335,5 +335,5 @@ describe("a client that goes", () => {
     const path = `/api/agents/${agent.id}/conversations/${conversation?.id}/messages`;
     const { body } = await ada.get<{ messages: { text: string }[] }>(path);
     expect(body.messages.map(({ text: said }) => said)).toEqual(["echo: Pay the bill", "Pay the bill"]);
-  }, 20_000);
+  });
 });

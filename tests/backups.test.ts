@@ -41,7 +41,7 @@ beforeAll(async () => {
   mkdirSync(join(berth.dir, "data/uploads/agent"), { recursive: true });
   writeFileSync(join(berth.dir, "data/uploads/agent/file"), "an upload");
   writeFileSync(join(berth.dir, "key.txt"), `${identity}\n`);
-}, 60_000);
+});
 afterAll(async () => {
   await berth.stop();
   await s3[Symbol.asyncDispose]();
@@ -72,7 +72,7 @@ test("a scheduled backup goes encrypted to a bucket, and makes a new service fro
   await using copy = await startBerth({ dir: empty });
   const there = createClient(copy);
   expect((await there.post("/api/auth/callback/credentials", ada.account)).status).toBe(200);
-}, 60_000);
+});
 
 test("one that fails is in the overview, in the metrics, an event, and gone once one succeeds", async () => {
   s3.onRequest = (request) => (request.method === "PUT" ? refusal(403, "AccessDenied") : undefined);
@@ -91,7 +91,7 @@ test("one that fails is in the overview, in the metrics, an event, and gone once
   await eventually(async () => (await failed()) === undefined, { what: "the end of the problem" });
   const { stdout } = await berth.command("doctor");
   expect(stdout).toContain("The newest backup at s3://backups/berth/ is of");
-}, 60_000);
+});
 
 test("kill -9 of a backup at any moment leaves no torn one in the list", async () => {
   const to = join(dir.path, "killed");
@@ -135,7 +135,7 @@ test("kill -9 of the service ends its backup, which is made after the next start
   // The killed one would still wait for its answer, and keep others from being made.
   await eventually(async () => (await backups()).length > before, { what: "the backup" });
   never.resolve(refusal(500, "InternalError"));
-}, 60_000);
+});
 
 test("a full disk is named with what to do, and leaves the earlier backups", async () => {
   const disk = join(dir.path, "disk");
@@ -158,4 +158,4 @@ test("a full disk is named with what to do, and leaves the earlier backups", asy
   } finally {
     await run(["umount", disk], path, "/");
   }
-}, 30_000);
+});

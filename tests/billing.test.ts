@@ -39,7 +39,7 @@ beforeAll(async () => {
       ...{ STABLECOIN_PAY_NETWORK: "testnet_chain", STABLECOIN_CONFIRMATIONS: "1", X402_SETTLER_KEY: settler },
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await berth[Symbol.asyncDispose]();
   await stripe.stop();

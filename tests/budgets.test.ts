@@ -215,7 +215,7 @@ describe("kill -9", () => {
     // Another start changes nothing.
     await berth.restart();
     expect(rowsOf(berth)).toEqual(rows);
-  }, 60_000);
+  });
 
   test("reservations of a killed process do not block the budget, but count", async () => {
     await using berth = await startBerth({ env: envOf({ AI_PUBLIC_BUDGET_USD_PER_DAY: "0.0075" }) });
@@ -252,7 +252,7 @@ describe("kill -9", () => {
     expect(exact.filter((completion) => !used.includes(completion))).toEqual([]);
     expect(rows.length).toBeGreaterThanOrEqual(used.length);
     expect(costs(rows)).toBeGreaterThanOrEqual(sum(used.map((completion) => costOf(10, completion))));
-  }, 40_000);
+  });
 });
 
 const replies = async (owner: Client, id: string) => {
@@ -297,4 +297,4 @@ test("two processes over a database server: reports on one, calls on the other, 
   // The call that was cut off, and its repetition for the same message.
   await eventually(async () => (await report()).total.calls === 4, { timeoutMs: 15_000 });
   expect(await report()).toMatchObject({ total: { calls: 4, estimatedCalls: 1 } });
-}, 60_000);
+});

@@ -88,7 +88,7 @@ test("an admin sees and changes the accounts and agents of all cells", async () 
   );
   const headers = { "x-berth-forwarding": forged.toString("base64url") };
   expect((await createClient(berth).get("/api/admin/users", { headers })).status).toBe(401);
-}, 90_000);
+});
 
 describe("an account in each cell, with admins in two of them", () => {
   let berth: Berth;
@@ -104,7 +104,7 @@ describe("an account in each cell, with admins in two of them", () => {
     berth = await startCells();
     accounts = await oneInEachCell(berth);
     for (const cell of [1, 2]) await berth.command("user", "admin", clientOf(cell).account.email);
-  }, 90_000);
+  });
   afterAll(() => berth?.[Symbol.asyncDispose]());
 
   test("figures are of all cells, and with `cell` of one", async () => {
@@ -140,7 +140,7 @@ describe("an account in each cell, with admins in two of them", () => {
       expect((await root.get<object>(`/api/admin/${report}?cell=1`)).body).not.toHaveProperty("cells");
     }
     expect((await root.get<{ agents: object[] }>("/api/admin/agents?cell=1")).body.agents).toHaveLength(1);
-  }, 60_000);
+  });
 
   test("of two admins who end each other's rights at once, in two cells, one is left", async () => {
     const demote = (by: number, of: number) =>
@@ -159,7 +159,7 @@ describe("an account in each cell, with admins in two of them", () => {
     expect((await clientOf(0).delete(`/api/admin/users/${accountOf(left).id}`)).status).toBe(200);
     const own = await clientOf(0).patch(`/api/admin/users/${accountOf(0).id}`, { isAdmin: false });
     expect(own).toMatchObject({ status: 409, body: { code: "LAST_ADMIN" } });
-  }, 60_000);
+  });
 });
 
 test("an admin's keys of model providers are for all cells at once, also after a restart", async () => {
@@ -176,7 +176,7 @@ test("an admin's keys of model providers are for all cells at once, also after a
   for (const cell of [0, 1, 2]) await eventually(async () => JSON.stringify(await models(cell)).includes("cdef"));
   await berth.restart({ keepPorts: true });
   for (const cell of [0, 1, 2]) expect(JSON.stringify(await models(cell))).toContain("cdef");
-}, 90_000);
+});
 
 test("secrets of all cells are sealed again under a new root key", async () => {
   const [first, second] = ["the first root key of this test", "the second root key of this test"];
@@ -197,4 +197,4 @@ test("secrets of all cells are sealed again under a new root key", async () => {
     const { email, password } = client.account;
     expect((await client.post("/api/auth/callback/credentials", { email, password })).status).toBe(200);
   }
-}, 90_000);
+});

@@ -34,7 +34,7 @@ beforeAll(async () => {
     },
     readyMs: 60_000,
   });
-}, 60_000);
+});
 afterAll(async () => {
   await berth[Symbol.asyncDispose]();
   await telegram[Symbol.asyncDispose]();
@@ -135,7 +135,7 @@ test("an account moves with all that is theirs, and back, and everything that wa
   const erased = await berth.command("person", "erase", "--account", email, "--yes");
   expect(JSON.parse(erased.stdout).deleted.keptInCells, erased.stderr).toBeGreaterThan(5);
   await eventually(() => [0, 1].every((cell) => tracesOf(cell, id, email) === 0), { timeoutMs: 20_000 });
-}, 120_000);
+});
 
 test("sockets, large bodies, webhooks and admins find an account that has left a cell other than the first", async () => {
   const { client, id } = await accountIn(1);
@@ -173,7 +173,7 @@ test("sockets, large bodies, webhooks and admins find an account that has left a
     expect(await admin.get(`/api/admin/users/${id}`)).toMatchObject({ status: 200, body: { id } });
   }
   await client.delete(`/api/agents/${agentId}`);
-}, 120_000);
+});
 
 test("an agent made without an account is claimed by one of the other cell, once, with its bot", async () => {
   const token = `100001:${"cells-move-token-of-another".padEnd(35, "x")}`;
@@ -198,7 +198,7 @@ test("an agent made without an account is claimed by one of the other cell, once
     timeoutMs: 20_000,
   });
   await claimer.delete(`/api/agents/${made.agentId}`);
-}, 60_000);
+});
 
 test("a bot answers each message once and in order while its account moves, and the account is whole after each kill -9", async () => {
   const { client, id } = await accountIn(0);
@@ -253,7 +253,7 @@ test("a bot answers each message once and in order while its account moves, and 
   const all = await replies();
   const missing = Array.from({ length: said }, (_, n) => `echo: message ${n}`).filter((text) => !all.includes(text));
   expect(missing).toEqual([]);
-}, 240_000);
+});
 
 function movesUnderWay(): number {
   using database = new Database(join(folderOf(berth, 0), "berth.db"), { readonly: true });
@@ -292,7 +292,7 @@ test("a command finds an account that has moved, and a wrong one is told", async
   expect((await client.get<{ plan: string }>("/api/settings")).status).toBe(200);
   await expect(move(email, 7)).rejects.toThrow("There are the cells 0 to 1.");
   await expect(move("nobody@example.com", 1)).rejects.toThrow("There is no account with this email.");
-}, 60_000);
+});
 
 test("the last cell is removed: its accounts move, all that it gave out goes on working, and it can be opened again", async () => {
   const { client, id } = await accountIn(1);
@@ -348,4 +348,4 @@ test("the last cell is removed: its accounts move, all that it gave out goes on 
   }
   expect(await move(id, 1)).toMatchObject({ from: 0, to: 1 });
   expect((await client.get(path)).status).toBe(200);
-}, 240_000);
+});

@@ -28,7 +28,7 @@ test("a cell takes nothing that its router has not sent, and a client can't pret
   // A mark that no cell has is as good as none.
   const lost = await fetch(`${berth.web}/api/settings`, { headers: { authorization: "Bearer bk_x~__" } });
   expect(lost.status).toBe(401);
-}, 60_000);
+});
 
 describe("a program without an account", () => {
   const form = (origin: string, path: string, fields: Record<string, string>) =>
@@ -55,7 +55,7 @@ describe("a program without an account", () => {
       expect((await fetch(`${berth.web}/api/agents`, { headers })).status).toBe(200);
       expect((await form(berth.web, "/api/auth/device/token", poll)).status).toBe(400);
     }
-  }, 60_000);
+  });
 
   test("that registered itself is connected by an account of any cell", async () => {
     await using berth = await startCells();
@@ -89,7 +89,7 @@ describe("a program without an account", () => {
       });
       expect(refreshed.status).toBe(200);
     }
-  }, 60_000);
+  });
 });
 
 test("a mailed link to choose a new password works for accounts of any cell, and reveals none", async () => {
@@ -116,7 +116,7 @@ test("a mailed link to choose a new password works for accounts of any cell, and
     const signIn = await createClient(berth).post("/api/auth/callback/credentials", { email, password });
     expect(signIn).toMatchObject({ status: 200, body: { user: { id } } });
   }
-}, 90_000);
+});
 
 test("a provider and a wallet sign in to the same account again, whatever cell it is in", async () => {
   const baseUrl = "http://berth.example";
@@ -152,7 +152,7 @@ test("a provider and a wallet sign in to the same account again, whatever cell i
     cells.add(cellOfId(String(found[0])));
   }
   expect(cells.size).toBe(CELLS);
-}, 90_000);
+});
 
 test("a bot serves one agent of the whole service, and answers in each cell", async () => {
   await using telegram = await spawnTelegram();
@@ -193,7 +193,7 @@ test("a bot serves one agent of the whole service, and answers in each cell", as
     ownerId: "7",
   });
   expect(moved?.status).toBe(200);
-}, 90_000);
+});
 
 test("streams, sockets, uploads and video of an agent work wherever it is, and end with their caller", async () => {
   await using upstream = await startUpstream();
@@ -242,7 +242,7 @@ test("streams, sockets, uploads and video of an agent work wherever it is, and e
     leave.abort();
   }
   expect(ports.size).toBe(CELLS);
-}, 90_000);
+});
 
 test("sign-ups of an address are counted together, whatever mark a client invents", async () => {
   await using berth = await startCells({ RATE_LIMITS: '{"sign-up":"5/m"}' });
@@ -257,7 +257,7 @@ test("sign-ups of an address are counted together, whatever mark a client invent
   );
   expect(statuses.filter((status) => status === 201)).toHaveLength(5);
   expect(statuses.filter((status) => status === 429)).toHaveLength(19);
-}, 60_000);
+});
 
 test("each cell shows its metrics, to those who may read them", async () => {
   await using berth = await startCells({ METRICS_TOKEN: "a token for metrics" });
@@ -270,7 +270,7 @@ test("each cell shows its metrics, to those who may read them", async () => {
     expect((await read(path)).status).toBe(403);
     expect((await read(path, "another")).status).toBe(403);
   }
-}, 60_000);
+});
 
 test("SIGTERM, also to all processes at once, lets turns of every cell finish", async () => {
   await using upstream = await startUpstream();
@@ -293,4 +293,4 @@ test("SIGTERM, also to all processes at once, lets turns of every cell finish", 
   expect(berth.output().stderr).not.toContain("the process of a cell ended");
   for (const answer of await Promise.all(answers))
     expect(answer).toMatchObject({ status: 200, body: { reply: "finished" } });
-}, 60_000);
+});

@@ -64,7 +64,7 @@ test("accounts spread over the cells, and everything of an account is where it i
   const table = (await berth.command("cells")).stdout.trimEnd().split("\n");
   expect(table).toHaveLength(4);
   expect(outputDifference(shown.code, table.slice(0, 3).join("\n"))).toBeUndefined();
-}, 120_000);
+});
 
 describe("a name", () => {
   test("is had once: by another sign-up, a changed address, twenty at once", async () => {
@@ -88,7 +88,7 @@ describe("a name", () => {
     );
     expect(tries.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(copies(berth, wanted)).toBe(1);
-  }, 120_000);
+  });
 
   test("of a cell that is killed while accounts are made is neither lost nor doubled", async () => {
     await using berth = await startCells();
@@ -126,7 +126,7 @@ describe("a name", () => {
       expect(signIn.status).toBe(200);
       expect(copies(berth, email)).toBe(1);
     }
-  }, 240_000);
+  });
 });
 
 /** Somebody who wrote to agents of every cell is erased with a receipt of each, all in one file, which can be verified. */
@@ -198,7 +198,7 @@ test("a service grows into cells as it is, keeps everything through kill -9, and
     expect((await client.get("/api/settings")).status).toBe(status);
   await berth.stop();
   await expect(berth.restart({ env: { CELLS: "1" } })).rejects.toThrow("Set CELLS=2 or more");
-}, 120_000);
+});
 
 test("the first process killed again and again while accounts are made loses and doubles none", async () => {
   await using berth = await startCells();
@@ -237,4 +237,4 @@ test("the first process killed again and again while accounts are made loses and
     expect(copies(berth, email)).toBe(1);
     expect((await createClient(berth).post("/api/auth/callback/credentials", body)).status).toBe(200);
   }
-}, 240_000);
+});

@@ -44,7 +44,7 @@ describe("two machines", () => {
     ada = await member(cluster, "enterprise");
     agent = await provision(ada);
     await cluster.followed();
-  }, 60_000);
+  });
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]();
     await upstream?.stop();
@@ -209,7 +209,7 @@ describe("two machines", () => {
     await other.restart({ keepPorts: true });
     await cluster.followed();
     expect((await owner.command("cluster", "check")).exitCode).toBe(0);
-  }, 60_000);
+  });
 
   test("commands go to the owner from either machine", async () => {
     const [, other] = await pair(cluster);
@@ -239,7 +239,7 @@ describe("two machines", () => {
     expect(Buffer.from(await found.arrayBuffer()).equals(bytes)).toBe(true);
     await owner.restart({ keepPorts: true });
     await cluster.followed();
-  }, 60_000);
+  });
 
   test("the end of the owner moves the cell within a moment, and a message under way is answered once", async () => {
     const [owner, other] = await pair(cluster);
@@ -252,7 +252,7 @@ describe("two machines", () => {
     expect(body.reply).toBe("echo: still there?");
     await owner.restart({ keepPorts: true });
     await cluster.followed();
-  }, 60_000);
+  });
 
   test("operators move the cell, drain a node, and see both", async () => {
     const [owner, other] = await pair(cluster);
@@ -271,7 +271,7 @@ describe("two machines", () => {
     expect(unknown.stderr).toContain("There is no node 10.0.0.99:3001. Nodes: 127.0.0.1:");
     expect((await owner.command("cluster", "move", "7", other.backend)).stderr).toContain("There is no cell 7");
     expect((await owner.command("cluster", "dance")).exitCode).toBe(2);
-  }, 60_000);
+  });
 });
 
 test("a machine in use becomes the first of a cluster; the next ones have all of its data", async () => {
@@ -356,7 +356,7 @@ test("a machine in use becomes the first of a cluster; the next ones have all of
   const doctor = await second.command("doctor");
   expect(doctor.stdout).toContain("! CLUSTER_URL: NATS has one server; with three, one may fail.");
   expect(doctor.exitCode).toBe(0);
-}, 90_000);
+});
 
 test.each([
   ["nothing listens", { CLUSTER_URL: "nats://127.0.0.1:1" }, "NATS can't be reached at nats://127.0.0.1:1"],

@@ -48,7 +48,7 @@ beforeAll(async () => {
   agentId = (await provision(owner, "Harbour")).id;
   const isRestorable = async () => (await berth.command("backups")).stdout.includes("any moment from");
   await eventually(isRestorable, { timeoutMs: 30_000, everyMs: 300, what: "the first backup, with a segment" });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await upstream?.stop();
@@ -133,7 +133,7 @@ test("--at leads to a moment between two messages, and the list says from when t
   expect((await restore("latest")).includes(second)).toBe(true);
   const { stdout } = await berth.command("backups");
   expect(stdout).toMatch(/any moment from 20\S+Z to 20\S+Z, by the continuous copy: \S+ restore --at TIME/);
-}, 60_000);
+});
 
 test("a bucket that refuses makes the copy late in the log and in doctor, and it goes on by itself", async () => {
   const { stdout } = await berth.command("doctor", "--online");
@@ -151,4 +151,4 @@ test("a bucket that refuses makes the copy late in the log and in doctor, and it
     timeoutMs: 20_000,
     what: "the copy goes on",
   });
-}, 60_000);
+});

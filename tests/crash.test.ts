@@ -14,7 +14,7 @@ const CHATS = 50;
 const MESSAGES = 500;
 const KILLS = 10;
 /** How long, in ms, the platform's response to a send can be in transit on an idle machine. */
-const IN_FLIGHT = 250;
+const IN_FLIGHT = 1_000;
 /** Factor on the machine's longest pause, for a busy machine. */
 const HELD_UP = 4;
 
@@ -133,7 +133,7 @@ test("500 messages, 10 kills: each message is settled once; a reply appears twic
   console.log(
     `crash test: ${KILLS} kills, ${MESSAGES} messages settled once, ${twice} shown twice, taken by the platform at most ${oldest} ms before a kill`,
   );
-}, 180_000);
+});
 
 test("a REST message whose turn the kill interrupted is answered once after the start", async () => {
   const upstream = await startUpstream();

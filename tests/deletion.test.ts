@@ -129,7 +129,7 @@ test("a deletion during turns ends bots, turns and sockets, not those of others,
   expect((await again.get("/api/agents")).body).toMatchObject({ count: 0 });
   await eventually(() => eve.bot.polling);
   expect(bot.polling).toBe(false);
-}, 60_000);
+});
 
 test("a deletion removes the bot's webhook; after a kill halfway the account can be deleted again", async () => {
   await using berth = await start({ CHANNEL_A_MODE: "webhook" });
@@ -155,4 +155,4 @@ test("a deletion removes the bot's webhook; after a kill halfway the account can
   await eventually(() => eve.bot.webhook);
   expect((await remove(eve.ada)).status).toBe(200);
   expect(eve.bot.webhook).toBeUndefined();
-}, 60_000);
+});

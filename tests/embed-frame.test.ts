@@ -27,7 +27,7 @@ beforeAll(async () => {
   const embed = { origins: [site.origin], greeting: "Ahoy! Ask me about rope." };
   ({ id } = await provision(ada, "Harbour", { embed }));
   ({ subdomain } = (await ada.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`)).body.agent);
-}, 60_000);
+});
 afterAll(async () => {
   for (const one of [site, other]) await one?.[Symbol.asyncDispose]();
   await berth?.[Symbol.asyncDispose]();
@@ -70,14 +70,14 @@ describe("a frame", () => {
     expect(await frame.getByRole("log").getByText("And how long?").count()).toBe(0);
     expect(await visitor.context.cookies()).toEqual([]);
     expect(visitor.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("stays empty on a site that the owner has not named", async () => {
     other.body = frameOf();
     await using visitor = await visit(other.origin);
     await eventually(() => visitor.complaints().some((one) => one.includes("frame-ancestors")));
     expect(await visitor.page.frameLocator("iframe").getByText("Ahoy").count()).toBe(0);
-  }, 30_000);
+  });
 
   test("that is a sandbox without an origin of its own says that the chat can't be reached", async () => {
     site.body = frameOf().replace("<iframe", '<iframe sandbox="allow-scripts"');
@@ -87,7 +87,7 @@ describe("a frame", () => {
     await visitor.page.keyboard.press("Enter");
     await frame.getByText("The chat can't be reached right now").waitFor();
     expect(upstream.chats).toHaveLength(0);
-  }, 30_000);
+  });
 
   test("takes language and theme from its address", async () => {
     site.body = frameOf("?lang=de&theme=dark&accent=%23ffcc00");
@@ -96,7 +96,7 @@ describe("a frame", () => {
     await frame.getByLabel("Deine Nachricht").waitFor();
     expect((await stylesOf(frame.locator(".send"))).backgroundColor).toBe("rgb(255, 204, 0)");
     expect(await frame.locator(".frame").getAttribute("data-theme")).toBe("dark");
-  }, 30_000);
+  });
 });
 
 test("in the browser of its signed-in owner, a site can neither act as the owner nor read anything of them", async () => {
@@ -136,7 +136,7 @@ test("in the browser of its signed-in owner, a site can neither act as the owner
   expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("this is a visitor, not your owner");
   expect((await ada.get(`/api/agents/${id}`)).status).toBe(200);
   expect(visitor.complaints().filter((one) => !one.includes("CORS"))).toEqual([]);
-}, 60_000);
+});
 
 /** A talk with what replies can have, and one that failed. */
 async function talk(page: Page | ReturnType<Page["frameLocator"]>): Promise<void> {
@@ -178,21 +178,16 @@ test.each(VIEWS)(
     await page.evaluate(`document.querySelector("script[data-agent]").dataset.theme = "${opposite}"`);
     await page.locator(`.frame[data-theme=${opposite}]`).waitFor({ state: "attached" });
   },
-  60_000,
 );
 
-test.each(VIEWS)(
-  "the frame's page in %p: axe finds nothing serious",
-  async (view) => {
-    await using visitor = await visit(`${berth.web}/embed/${subdomain}`, view);
-    await talk(visitor.page);
-    await visitor.shoot("embed-frame");
-    expect(await visitor.seriousFindings()).toEqual([]);
-    expect(await visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-    expect(visitor.complaints()).toEqual([]);
-  },
-  60_000,
-);
+test.each(VIEWS)("the frame's page in %p: axe finds nothing serious", async (view) => {
+  await using visitor = await visit(`${berth.web}/embed/${subdomain}`, view);
+  await talk(visitor.page);
+  await visitor.shoot("embed-frame");
+  expect(await visitor.seriousFindings()).toEqual([]);
+  expect(await visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  expect(visitor.complaints()).toEqual([]);
+});
 
 test("the script is compressed, kept for minutes, and checked by its hash", async () => {
   const get = (headers: Record<string, string>) => fetch(`${berth.web}/embed.js`, { headers, decompress: false });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   berth = await startBerth({ env });
   ada = await member(berth, "enterprise");
   site = startSite();
-}, 60_000);
+});
 afterAll(async () => {
   await site?.[Symbol.asyncDispose]();
   await berth?.[Symbol.asyncDispose]();
@@ -49,27 +49,23 @@ async function stored(): Promise<{ role: string; text: string }[]> {
 }
 
 describe("the focus is in the field when the bubble opens", () => {
-  test.each(["click", "tap", "Enter", "Space"])(
-    "by %s, without a mouse, and again the second time",
-    async (how) => {
-      await using visitor = await visit(site.origin, { width: 390, isPhone: true });
-      const { page } = visitor;
-      await opener(page).waitFor();
-      expect(await page.evaluate('matchMedia("(hover: hover)").matches')).toBe(false);
-      for (const text of ["hello", "again"]) {
-        if (how === "click") await opener(page).click();
-        else if (how === "tap") await opener(page).tap();
-        else await opener(page).press(how);
-        await panel(page).waitFor();
-        expect(await focused(page)).toContain("<textarea");
-        await page.keyboard.type(text);
-        expect(await input(page).inputValue()).toBe(text);
-        await input(page).fill("");
-        await page.keyboard.press("Escape");
-      }
-    },
-    30_000,
-  );
+  test.each(["click", "tap", "Enter", "Space"])("by %s, without a mouse, and again the second time", async (how) => {
+    await using visitor = await visit(site.origin, { width: 390, isPhone: true });
+    const { page } = visitor;
+    await opener(page).waitFor();
+    expect(await page.evaluate('matchMedia("(hover: hover)").matches')).toBe(false);
+    for (const text of ["hello", "again"]) {
+      if (how === "click") await opener(page).click();
+      else if (how === "tap") await opener(page).tap();
+      else await opener(page).press(how);
+      await panel(page).waitFor();
+      expect(await focused(page)).toContain("<textarea");
+      await page.keyboard.type(text);
+      expect(await input(page).inputValue()).toBe(text);
+      await input(page).fill("");
+      await page.keyboard.press("Escape");
+    }
+  });
 });
 
 describe("an answer", () => {
@@ -89,7 +85,7 @@ describe("an answer", () => {
       { role: "assistant", text: "Once upon a time, and they lived happily." },
     ]);
     expect(upstream.chats).toHaveLength(2);
-  }, 60_000);
+  });
 
   test("goes on while the visitor's connection is gone, and is not asked for again", async () => {
     const go = Promise.withResolvers<void>();
@@ -108,7 +104,7 @@ describe("an answer", () => {
     await said(page, "Here it is.").waitFor();
     expect(upstream.chats).toHaveLength(1);
     expect(await stored()).toHaveLength(2);
-  }, 60_000);
+  });
 
   test("is stopped by the visitor, here and at the server; what was said of it stays", async () => {
     upstream.script({ pieces: ["One, ", "two"], hangAfter: 3 });
@@ -126,7 +122,7 @@ describe("an answer", () => {
     await said(page, "echo: Thank you").waitFor();
     await said(page, "One, two").waitFor();
     expect(await stored()).toHaveLength(4);
-  }, 60_000);
+  });
 
   test("that still runs lets the visitor write on, and Enter says what to do", async () => {
     upstream.script({ pieces: ["One, ", "two"], hangAfter: 3 });
@@ -143,7 +139,7 @@ describe("an answer", () => {
     upstream.script(undefined);
     await input(page).press("Enter");
     await said(page, "echo: And then?").waitFor();
-  }, 60_000);
+  });
 });
 
 test("without a greeting of the owner, the chat begins with one of its own, in the visitor's language", async () => {
@@ -152,7 +148,7 @@ test("without a greeting of the owner, the chat begins with one of its own, in t
   await using visitor = await visit(site.origin);
   await visitor.page.getByRole("button", { name: "Chat mit Harbour" }).click();
   await said(visitor.page, "Hallo! Wie kann ich helfen?").waitFor();
-}, 30_000);
+});
 
 test("a reply is announced with a pause between its paragraphs, items and cells", async () => {
   upstream.script("Two:\n\n- one\n- two\n\n| a | b |\n|---|---|\n| c | d |");
@@ -163,7 +159,7 @@ test("a reply is announced with a pause between its paragraphs, items and cells"
   const voice = panel(page).getByRole("status").filter({ hasText: "Two:" });
   await voice.waitFor();
   expect((await voice.textContent())?.split(/\s+/)).toEqual(["Harbour:", "Two:", "one", "two", "a", "b", "c", "d"]);
-}, 30_000);
+});
 
 test("what the chat says below the talk does not cover the last reply", async () => {
   upstream.script(Array.from({ length: 60 }, (_, n) => `Line ${n}`).join("\n\n"));
@@ -183,7 +179,7 @@ test("what the chat says below the talk does not cover the last reply", async ()
   await visitor.context.setOffline(false);
   await panel(page).getByText("You are offline.").waitFor({ state: "detached" });
   expect(await page.evaluate<number>(`${log}.scrollTop`)).toBe(100);
-}, 30_000);
+});
 
 test("with data-remember, two tabs show and keep one conversation", async () => {
   site.body = scriptOf("data-remember");
@@ -208,7 +204,7 @@ test("with data-remember, two tabs show and keep one conversation", async () => 
   expect(upstream.chats).toHaveLength(3);
   await panel(one).getByRole("button", { name: "Start over" }).click();
   for (const each of tabs) await said(each, "echo: tab two").waitFor({ state: "detached" });
-}, 60_000);
+});
 
 test("a site that was taken out while a chat is open says so, and sends nothing again", async () => {
   await using visitor = await visit(site.origin);
@@ -224,4 +220,4 @@ test("a site that was taken out while a chat is open says so, and sends nothing 
   await ada.patch(`/api/agents/${id}`, { config: { embed: { origins: [site.origin] } } });
   await panel(page).getByRole("button", { name: "Try again" }).click();
   await said(page, "echo: Still there?").waitFor();
-}, 30_000);
+});

@@ -26,7 +26,7 @@ beforeAll(async () => {
   site.body = `<script src="${berth.web}/embed.js" data-agent="${id}"></script>`;
   visitor = await visit(site.origin);
   await visitor.page.getByRole("button", { name: /^Chat with/ }).click();
-}, 60_000);
+});
 afterAll(async () => {
   await visitor?.[Symbol.asyncDispose]();
   await site?.[Symbol.asyncDispose]();
@@ -85,7 +85,7 @@ test("a hostile reply becomes no markup, no script, no request, and no address t
   expect(requests.filter((path) => path.includes("stolen"))).toEqual([]);
   expect(await visitor.page.evaluate("globalThis.hacked ?? false")).toBe(false);
   expect(visitor.complaints()).toEqual([]);
-}, 30_000);
+});
 
 test("Markdown is shown", async () => {
   const reply = [
@@ -125,7 +125,7 @@ test("Markdown is shown", async () => {
       `<hr><pre tabindex="0"><code>const rope = \`a\\b\`;</code></pre>`,
     ].join(""),
   );
-}, 30_000);
+});
 
 test.each([
   ["stars", "*a **b ".repeat(2_500)],
@@ -139,24 +139,20 @@ test.each([
   ["nested lists", Array.from({ length: 180 }, (_, depth) => `${" ".repeat(depth)}- a`).join("\n")],
   ["backticks", "`a``b```c ".repeat(1_900)],
   ["a long line", "x".repeat(60_000)],
-])(
-  "hostile %s are shown within a second",
-  async (_, text) => {
-    const started = performance.now();
-    const html = await replyTo(text);
-    expect(html.length).toBeGreaterThan(20);
-    const millis = await visitor.page.evaluate<number>(`new Promise((done) => {
+])("hostile %s are shown within a second", async (_, text) => {
+  const started = performance.now();
+  const html = await replyTo(text);
+  expect(html.length).toBeGreaterThan(20);
+  const millis = await visitor.page.evaluate<number>(`new Promise((done) => {
     const began = performance.now();
     requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
   })`);
-    expect(millis).toBeLessThan(1_000);
-    expect(performance.now() - started).toBeLessThan(10_000);
-  },
-  30_000,
-);
+  expect(millis).toBeLessThan(1_000);
+  expect(performance.now() - started).toBeLessThan(10_000);
+});
 
 test("texts that have broken other programs are shown as they are", async () => {
   for (const text of HOSTILE_TEXTS.filter(({ length }) => length < 2_000).slice(0, 12)) await replyTo(`x ${text}`);
   expect(await visitor.page.evaluate("globalThis.hacked ?? false")).toBe(false);
   expect(visitor.complaints()).toEqual([]);
-}, 60_000);
+});

@@ -26,7 +26,7 @@ beforeAll(async () => {
   berth = await startBerth({ env });
   ada = await member(berth, "enterprise");
   site = startSite();
-}, 60_000);
+});
 afterAll(async () => {
   await site?.[Symbol.asyncDispose]();
   await berth?.[Symbol.asyncDispose]();
@@ -96,7 +96,7 @@ describe("on a page with a strict policy and hostile styles", () => {
     expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("What is sold here?");
     expect(await visitor.context.cookies()).toEqual([]);
     expect(visitor.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("keys that a visitor presses in the chat are not shortcuts of the page", async () => {
     site.body = `<script>addEventListener("keydown", () => { globalThis.pressed = true })</script>${scriptOf(await embed())}`;
@@ -104,7 +104,7 @@ describe("on a page with a strict policy and hostile styles", () => {
     await opener(visitor.page).click();
     await input(visitor.page).pressSequentially("/?gk");
     expect(await visitor.page.evaluate("globalThis.pressed ?? false")).toBe(false);
-  }, 30_000);
+  });
 });
 
 test("the elements of docs/embed.md, under the policy that it shows, are a bubble and a frame", async () => {
@@ -125,7 +125,7 @@ test("the elements of docs/embed.md, under the policy that it shows, are a bubbl
   await say(page, "Hello there");
   await said(page, "echo: Hello there").waitFor();
   expect(visitor.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("a site that is not named shows nothing, and its console says why", async () => {
   const agent = await embed({ origins: ["https://www.example.com"] });
@@ -137,7 +137,7 @@ test("a site that is not named shows nothing, and its console says why", async (
   expect(status).toBe(403);
   expect(await opener(visitor.page).count()).toBe(0);
   expect(await visitor.page.evaluate("document.querySelectorAll('body > div').length")).toBe(0);
-}, 30_000);
+});
 
 test.each([
   [
@@ -150,25 +150,21 @@ test.each([
   ["a theme", { "data-theme": "darkk" }, 'data-theme="darkk" is ignored. Give light, dark or auto.'],
   ["a position", { "data-position": "top" }, 'data-position="top" is ignored. Give left or right.'],
   ["a colour", { "data-accent": "blue" }, 'data-accent="blue" is ignored. Give a colour as #0b6e8a or #07a.'],
-])(
-  "the page's console says what is wrong with %s",
-  async (_, attributes, warning) => {
-    const script = Object.entries({ src: `${berth.web}/embed.js`, "data-agent": (await embed()).id, ...attributes });
-    const body = await (await fetch(`${berth.web}/embed.js`)).text();
-    if (warning.includes("blocks"))
-      site.headers = { "content-security-policy": `script-src ${berth.web}; connect-src 'none'` };
-    await using visitor = await visit("about:blank");
-    // The script of a server that has gone away since is in the browser's cache.
-    await visitor.page.route("http://127.0.0.1:9/embed.js", (route) =>
-      route.fulfill({ contentType: "text/javascript", body }),
-    );
-    site.body = `<script ${script.map(([name, value]) => `${name}="${value}"`).join(" ")} defer></script>`;
-    await visitor.page.goto(site.origin);
-    await eventually(() => visitor.warnings().join().includes(warning));
-    expect(visitor.warnings()).toHaveLength(1);
-  },
-  30_000,
-);
+])("the page's console says what is wrong with %s", async (_, attributes, warning) => {
+  const script = Object.entries({ src: `${berth.web}/embed.js`, "data-agent": (await embed()).id, ...attributes });
+  const body = await (await fetch(`${berth.web}/embed.js`)).text();
+  if (warning.includes("blocks"))
+    site.headers = { "content-security-policy": `script-src ${berth.web}; connect-src 'none'` };
+  await using visitor = await visit("about:blank");
+  // The script of a server that has gone away since is in the browser's cache.
+  await visitor.page.route("http://127.0.0.1:9/embed.js", (route) =>
+    route.fulfill({ contentType: "text/javascript", body }),
+  );
+  site.body = `<script ${script.map(([name, value]) => `${name}="${value}"`).join(" ")} defer></script>`;
+  await visitor.page.goto(site.origin);
+  await eventually(() => visitor.warnings().join().includes(warning));
+  expect(visitor.warnings()).toHaveLength(1);
+});
 
 test("two agents on one page talk separately, one at a time", async () => {
   const [harbour, shop] = [await embed(), await embed({ greeting: "Rope?" }, "Ropes")];
@@ -190,7 +186,7 @@ test("two agents on one page talk separately, one at a time", async () => {
   await say(page, "To the shop");
   await said(page, "echo: To the shop").waitFor();
   expect(JSON.stringify(upstream.chats.at(-1)?.messages)).not.toContain("To the harbour");
-}, 30_000);
+});
 
 test("it stays when a site replaces its body, or runs the script again", async () => {
   site.body = scriptOf(await embed());
@@ -215,7 +211,7 @@ test("it stays when a site replaces its body, or runs the script again", async (
   expect(await page.getByRole("button", { name: /^Chat with/ }).count()).toBe(1);
   await say(page, "After");
   await said(page, "echo: After").waitFor();
-}, 30_000);
+});
 
 describe("while the connection is broken", () => {
   test("what was typed is kept, says so, and is sent when the network is back", async () => {
@@ -232,7 +228,7 @@ describe("while the connection is broken", () => {
     expect(await panel(page).getByText("You are offline").count()).toBe(0);
     expect(await panel(page).getByRole("log").getByText("Is anybody there?", { exact: true }).count()).toBe(1);
     expect(upstream.chats).toHaveLength(1);
-  }, 30_000);
+  });
 
   test("it is sent again when the server is back, also if the page was left in between", async () => {
     site.body = scriptOf(await embed());
@@ -247,7 +243,7 @@ describe("while the connection is broken", () => {
     await opener(page).click();
     await said(page, "echo: Are you back?").waitFor();
     expect(upstream.chats).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 test("an agent that sleeps, or has spent its budget, says so in a friendly sentence, in the language of the page", async () => {
@@ -274,7 +270,7 @@ test("an agent that sleeps, or has spent its budget, says so in a friendly sente
     await panel(page).getByRole("button", { name: "Noch einmal versuchen" }).waitFor();
     await page.keyboard.press("Escape");
   }
-}, 30_000);
+});
 
 test("the language is the script's, else the page's, else the browser's, else English", async () => {
   const agent = await embed();
@@ -288,4 +284,4 @@ test("the language is the script's, else the page's, else the browser's, else En
     await using visitor = await visit(site.origin, { locale });
     await visitor.page.getByRole("button", { name: words }).waitFor();
   }
-}, 60_000);
+});

@@ -49,7 +49,7 @@ describe("kills while files are read", () => {
     berth = await startBerth({ env: { RATE_LIMITS: "off" } });
     ada = await member(berth, "enterprise");
     ({ id: agentId } = await provision(ada, "Harbour"));
-  }, 60_000);
+  });
   afterAll(() => berth?.[Symbol.asyncDispose]());
 
   test(`lose no accepted file and double no passage, ${KILLS} times`, async () => {
@@ -89,7 +89,7 @@ describe("kills while files are read", () => {
     expect(rows).toEqual({ rows: total, texts: total });
     expect(database.query("SELECT count(*) AS n FROM knowledge_search").get()).toEqual({ n: total });
     database.close();
-  }, 240_000);
+  });
 });
 
 describe("two processes over a database server", () => {
@@ -103,7 +103,7 @@ describe("two processes over a database server", () => {
     backend = await startBerth({ env: { ...shared, ROLE: "backend" } });
     web = await startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
     ada = await member(web, "enterprise");
-  }, 60_000);
+  });
   afterAll(async () => {
     await web?.[Symbol.asyncDispose]();
     await backend?.[Symbol.asyncDispose]();
@@ -124,5 +124,5 @@ describe("two processes over a database server", () => {
       ["prices.docx", null, "Prices"],
       ["tea.pdf", 2, ""],
     ]);
-  }, 60_000);
+  });
 });

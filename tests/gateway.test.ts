@@ -26,7 +26,7 @@ beforeAll(async () => {
   [web, beside] = await Promise.all([startBerth(asWeb), startBerth(asWeb)]);
   ada = await member(web);
   agent = await provision(ada);
-}, 60_000);
+});
 afterAll(async () => {
   for (const one of [web, beside, backend]) await one?.[Symbol.asyncDispose]();
   await sqld?.stop();
@@ -169,4 +169,4 @@ test("while the backend is down: reading the token is 502 with the failure body;
   socket.send({ type: "chat", id: "2", message: "Back?" });
   await socket.next("reply");
   socket.close();
-}, 30_000);
+});

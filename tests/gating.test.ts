@@ -31,7 +31,7 @@ let token: Address;
 beforeAll(async () => {
   chain = await startAnvil();
   token = await deploy("GatingToken", 18);
-}, 60_000);
+});
 afterAll(() => chain?.[Symbol.asyncDispose]());
 
 const deploy = async (name: string, ...args: unknown[]) =>
@@ -90,7 +90,7 @@ describe("the gate is on", () => {
   let berth: Berth;
   beforeAll(async () => {
     berth = await gated(ETHER);
-  }, 60_000);
+  });
   afterAll(() => berth?.[Symbol.asyncDispose]());
 
   test("the exact minimum passes, with all details in the response", async () => {
@@ -141,7 +141,7 @@ describe("the gate is on", () => {
     await setBalance(token, address, ETHER - 1n);
     const out = async () => !(await access(berth, address));
     await eventually(out, { timeoutMs: 10_000, everyMs: 250, what: "the gate sees the sale" });
-  }, 20_000);
+  });
 
   test("an invalid address or fid: 400", async () => {
     const client = createClient(berth);
@@ -186,7 +186,7 @@ describe("the gate is on", () => {
     await chain.start();
     expect(await access(berth, rich)).toBe(true);
     expect(await access(berth, poor)).toBe(false);
-  }, 30_000);
+  });
 
   test("the operator's secrets are in no response and no log", async () => {
     await get(createClient(berth), createWallet().address);
@@ -220,7 +220,7 @@ describe("no access with", () => {
       await using berth = await gated(0n, contract);
       await expectClosed(berth, createWallet().address);
     }
-  }, 60_000);
+  });
 
   test("a node that sends wrong results", async () => {
     const word = `0x${"f".repeat(64)}`;
@@ -252,7 +252,7 @@ describe("no access with", () => {
     }
     responses = call(word);
     expect(await access(berth, address)).toBe(true);
-  }, 30_000);
+  });
 
   test("a node that never responds: 500 after a timeout, while Berth serves other requests", async () => {
     await using rpc = Bun.serve({
@@ -269,7 +269,7 @@ describe("no access with", () => {
     await slow;
     expect(performance.now() - began).toBeLessThan(30_000);
     await rpc.stop(true);
-  }, 60_000);
+  });
 });
 
 test("without a configured token the gate is off: every address has access, without a call to the chain", async () => {

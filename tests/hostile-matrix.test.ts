@@ -1,7 +1,7 @@
 // Hostile text from every source against a gullible scripted model, on the compiled binary: whatever it is told to spend, send, reveal
 // or remember waits for the owner, who is told what it is and that the agent has read text from outside. Denied, it has no effect.
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { filesOf } from "../plugins/knowledge/support.test.ts";
 import { upload } from "../plugins/skill-folders/support.test.ts";
@@ -25,8 +25,6 @@ import { type SearchEngines, startSearchEngines } from "./support/search-engines
 import { startTelegram, type Telegram } from "./support/telegram.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 import { skillMd, zipOf } from "./support/zips.ts";
-
-setDefaultTimeout(30_000);
 
 interface Item {
   id: string;
@@ -95,7 +93,7 @@ beforeAll(async () => {
   await berth.restart({ keepPorts: true, env: { BASE_URL: berth.web } });
   [ada, eve] = [await member(berth, "enterprise"), await member(berth, "enterprise")];
   stranger = await publicAgent(eve);
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await engines?.[Symbol.asyncDispose]();
@@ -112,7 +110,7 @@ afterAll(async () => {
       ]),
     ),
   );
-}, 20_000);
+});
 
 /** A puppet that talks to everybody; returns its name in addresses. */
 async function publicAgent(owner: Client): Promise<string> {

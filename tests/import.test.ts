@@ -28,7 +28,7 @@ beforeAll(async () => {
   berth = await startBerth({ env: { RATE_LIMITS: "off", BOT_DETECTION: "off" } });
   ada = await member(berth, "enterprise");
   email = (await ada.get<{ email: string }>("/api/settings")).body.email;
-}, 60_000);
+});
 afterAll(async () => {
   await berth[Symbol.asyncDispose]();
   dir.remove();
@@ -164,5 +164,5 @@ describe("as two processes on a database server", () => {
     const refused = await web.command("import", claw, "--owner", address);
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("where the backend runs") });
     expect((await backend.command("import", claw, "--owner", address)).exitCode).toBe(0);
-  }, 60_000);
+  });
 });

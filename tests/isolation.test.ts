@@ -202,7 +202,7 @@ describe("paths", () => {
       }
     }
     await untouched();
-  }, 120_000);
+  });
 
   test("the same paths work for the agent's owner", async () => {
     expect((await alice.get(`/api/agents/${hers.id}`)).text).toContain(CANARY);
@@ -220,7 +220,7 @@ describe("paths", () => {
       expectRefusal(foreign, ...route.refusal);
     }
     await untouched();
-  }, 30_000);
+  });
 
   test("a foreign agent is refused before the body is judged, whatever it is", async () => {
     const bodies: [text: string, type: string][] = [
@@ -243,7 +243,7 @@ describe("paths", () => {
       }
     }
     await untouched();
-  }, 30_000);
+  });
 
   test("agentId and sessionId in a query or body give no access to another tenant", async () => {
     for (const id of [hers.id, NOBODY, `../${hers.id}`, `${hers.id}%00`]) {

@@ -485,7 +485,7 @@ describe("the tour of the API", () => {
     await telegram.waitFor(() => bot.sent(42).at(-1)?.text.includes("my owner") === true);
     bot.userSays(42, "/pair");
     await telegram.waitFor(() => bot.sent(42).at(-1)?.text === "No one is waiting for access.");
-  }, 40_000);
+  });
 
   test("berth demo runs the tour, prints every step, and leaves no files", async () => {
     const dir = temporaryDir();

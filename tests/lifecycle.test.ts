@@ -295,7 +295,7 @@ describe("update", () => {
     expect((await pending).body.reply).toBe("echo: Are you there?");
     expect(performance.now() - began).toBeGreaterThan(14_500);
     expect(await detail(id)).toMatchObject({ runtimeVersion: "1.0.0" });
-  }, 40_000);
+  });
 
   test("a kill during an update: after the start the agent is unchanged and answers", async () => {
     const { id } = await provision(ada, "Cut off");
@@ -311,7 +311,7 @@ describe("update", () => {
       timeoutMs: 25_000,
     });
     expect(await memory(id)).toEqual(before);
-  }, 60_000);
+  });
 
   test("a backup folder that can't be written: a clear error, and nothing is changed", async () => {
     const { id } = await provision(ada, "No room");
@@ -389,4 +389,4 @@ test("200 operations in random order, in parallel and through kills: the status 
     const { status } = await ada.post("/api/agent", { agentId: id, message: "Hello" });
     expect({ settled, status }).toEqual({ settled, status: settled === "stopped" ? 409 : 200 });
   }
-}, 60_000);
+});

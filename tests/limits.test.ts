@@ -245,5 +245,5 @@ describe("connections", () => {
       for (const socket of sockets) socket.destroy();
       dir.remove();
     }
-  }, 60_000);
+  });
 });

@@ -43,7 +43,7 @@ beforeAll(async () => {
   bot = telegram.addBot(TOKEN);
   agent = await provision(ada, "Harbour", { channels: { channel_a: { access: "open" } } });
   expect((await ada.put(`/api/agents/${agent.id}/channels/channel_a`, { token: TOKEN })).status).toBe(200);
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 const answers = (chat: number) => bot.sent(chat).map(({ text }) => text);
@@ -55,7 +55,7 @@ test("a message that was stored without an answer is answered once, before the o
   bot.userSays(1, "second");
   await eventually(() => answers(1).length === 2, { timeoutMs: 20_000, what: "both are answered" });
   expect(answers(1)).toEqual(["echo: first", "echo: second"]);
-}, 30_000);
+});
 
 test("a reply that was stored without an answer is delivered once, and its model is not called again", async () => {
   const calls = upstream.requests.length;
@@ -67,7 +67,7 @@ test("a reply that was stored without an answer is delivered once, and its model
   await eventually(() => answers(2).length > 1, { timeoutMs: 20_000, what: "the next one is answered" });
   expect(answers(2)).toEqual(["echo: a question", "echo: another question"]);
   expect(upstream.requests.length - calls).toBe(2);
-}, 30_000);
+});
 
 test("a message of the console that was stored without an answer is said to be in doubt, and is answered", async () => {
   const lost = proxy.loseAnswer('insert into "inbox"');
@@ -91,7 +91,7 @@ test("a message of the console that was stored without an answer is said to be i
     async () => (await ada.get(`/api/agents/${agent.id}/conversations/${id}`)).text.includes("echo: Are you there?"),
     { timeoutMs: 20_000, what: "it is answered" },
   );
-}, 30_000);
+});
 
 test("a bot that was connected and removed without an answer comes up, and goes", async () => {
   const { id } = await provision(ada, "Lighthouse", { channels: { channel_a: { access: "open" } } });
@@ -107,4 +107,4 @@ test("a bot that was connected and removed without an answer comes up, and goes"
   expect((await ada.delete(path)).status).toBe(503);
   await removing;
   await eventually(() => !other.polling, { timeoutMs: 20_000, what: "nobody asks for its messages" });
-}, 60_000);
+});

@@ -31,7 +31,7 @@ beforeAll(async () => {
     },
   });
   ada = await member(berth);
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await server?.stop();
@@ -68,4 +68,4 @@ test("a tool is called over connections that are opened when they are needed, be
   expect(server.requests).toHaveLength(before);
   expect(await ask()).toContain("Sum: 5");
   expect(server.requests.length).toBeGreaterThan(before);
-}, 90_000);
+});

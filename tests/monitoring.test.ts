@@ -1,5 +1,5 @@
 // Monitoring of the compiled binary: its metrics as promtool reads them, and that the dashboard and the alerts ask for metrics it has.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { testedBlocks } from "../site/tested-blocks.ts";
@@ -11,8 +11,6 @@ import { type Collector, startCollector } from "./support/otlp.ts";
 import { run, temporaryDir } from "./support/process.ts";
 import { type Smtp, startSmtp } from "./support/smtp.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
-
-setDefaultTimeout(30_000);
 
 const folder = join(import.meta.dir, "../docs/monitoring");
 const read = (name: string) => readFileSync(join(folder, name), "utf8");
@@ -197,7 +195,7 @@ describe("the alert rules", () => {
   test("are valid, and each fires and is silent as its test says", () => {
     expect(promtool(["check", "rules", "alerts.yml"])).toMatchObject({ exitCode: 0 });
     expect(promtool(["test", "rules", "alerts.test.yml"])).toMatchObject({ exitCode: 0 });
-  }, 180_000);
+  });
 
   test("are read with the configuration that docs/monitoring.md shows", () => {
     const [block] = testedBlocks(import.meta.path, "docs/monitoring.md", 1);

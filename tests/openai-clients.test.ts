@@ -20,7 +20,7 @@ beforeAll(async () => {
   upstream = await startUpstream({ key: "operator", models: [MODEL, "fake-embed"] });
   const env = { PROVIDER_3_BASE_URL: upstream.url, PROVIDER_3_API_KEY: "operator", RATE_LIMITS: "off" };
   berth = await startBerth({ env });
-}, 30_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await upstream?.stop();

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const env = { PROVIDER_5_BASE_URL: upstream.url, PROVIDER_5_API_KEY: "operator", RATE_LIMITS: "off" };
   berth = await startBerth({ env: { ...env, AI_PUBLIC_BUDGET_USD_PER_DAY: String(PUBLIC_BUDGET) } });
   [key, ogg, mp3] = await Promise.all([startApiUser(berth), sound("ogg"), sound("mp3")]);
-}, 30_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await upstream?.stop();
@@ -178,5 +178,5 @@ describe("budgets", () => {
       if (answer.status !== 200)
         expect([answer.status, text]).toEqual([402, expect.stringContaining("BUDGET_EXCEEDED")]);
     }
-  }, 20_000);
+  });
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const env = { PROVIDER_3_BASE_URL: upstream.url, PROVIDER_3_API_KEY: "operator", RATE_LIMITS: "off" };
   berth = await startBerth({ env });
   [key, otherKey] = await Promise.all([startApiUser(berth), startApiUser(berth)]);
-}, 30_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await upstream?.stop();

@@ -21,7 +21,7 @@ beforeAll(async () => {
   backend = await startBerth({ env: { ...shared, ...provider, ROLE: "backend" } });
   web = await startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
   key = await startApiUser(web);
-}, 60_000);
+});
 afterAll(async () => {
   await web?.[Symbol.asyncDispose]();
   await backend?.[Symbol.asyncDispose]();

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const env = { PROVIDER_3_BASE_URL: upstream.url, PROVIDER_3_API_KEY: "operator", RATE_LIMITS: "off" };
   berth = await startBerth({ env });
   key = await startApiUser(berth);
-}, 30_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await upstream?.stop();
@@ -100,7 +100,7 @@ describe("on the web port", () => {
     await open.restart({ env: { AI_PUBLIC_BUDGET_USD_PER_DAY: "0" } });
     const closed = await chat({}, open);
     expect([closed.status, await closed.json()]).toMatchObject([401, { error: { code: "UNAUTHORIZED" } }]);
-  }, 20_000);
+  });
 
   test("a key without the scope chat is refused", async () => {
     const client = createClient(berth);
@@ -217,7 +217,7 @@ describe("every error under /v1 has OpenAI's form", () => {
     ]);
     // What costs nothing is not counted.
     expect((await send("/v1/models", { headers: { authorization: `Bearer ${own}` } }, strict)).status).toBe(200);
-  }, 20_000);
+  });
 
   test("outside of /v1 they stay as they are", async () => {
     const answer = await send("/api/no-such-thing");

@@ -31,7 +31,7 @@ beforeAll(async () => {
     stream: { liveStreamId },
   } = await createStream(berth, ada, "Camera"));
   page = await openChromium();
-}, 60_000);
+});
 afterAll(async () => {
   await page?.[Symbol.asyncDispose]();
   await berth?.[Symbol.asyncDispose]();
@@ -92,7 +92,7 @@ describe.each(views)("$theme, $width wide, $language", (view) => {
       expect({ path, found: await violationsOf(page) }).toEqual({ path, found: [] });
     }
     expect(complaints()).toEqual([]);
-  }, 120_000);
+  });
 });
 
 const IS_TOO_WIDE = "document.documentElement.scrollWidth > innerWidth";

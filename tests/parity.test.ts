@@ -39,7 +39,7 @@ beforeAll(async () => {
   backend = await started({ ...shared, ROLE: "backend" });
   const web = await started({ ...shared, ROLE: "web", BACKEND_URL: backend.backend });
   [one, two] = [await side(whole), await side(web)];
-}, 60_000);
+});
 afterAll(async () => {
   for (const berth of open) await berth[Symbol.asyncDispose]();
   await upstream?.stop();
@@ -284,7 +284,7 @@ test("every route of agents returns the same in one process and in two", async (
     expect({ step, ...split }).toEqual({ step, ...whole });
     expect({ step, trouble: whole.status >= 500 && whole.text }).toEqual({ step, trouble: false });
   }
-}, 180_000);
+});
 
 test("every route of agents is tested", async () => {
   const { body } = await one.ada.get<{ paths: Record<string, Record<string, { tags?: string[] }>> }>("/swagger/json");
@@ -360,4 +360,4 @@ test("while the backend is stopped, lifecycle routes are 502 with the failure bo
     what: "the life cycle is back",
   });
   expect((await ada.get<{ status: string }>(`/api/agents/${agent.id}/stats`)).body.status).toBe("ok");
-}, 30_000);
+});

@@ -57,7 +57,7 @@ describe("one process", () => {
     const env = { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" };
     berth = await startBerth({ env });
     ({ ada, id, key, subdomain } = await setUp(berth, "Harbour", { skills: { agents: true } }));
-  }, 60_000);
+  });
   afterAll(() => berth?.[Symbol.asyncDispose]());
 
   test("answers an assistant over MCP, and an agent of another host over A2A", async () => {
@@ -69,7 +69,7 @@ describe("one process", () => {
     expect(result?.task).toMatchObject({ artifacts: [{ parts: [{ text: "echo: Ahoy" }] }] });
     const card = await fetch(`${berth.web}/a/${subdomain}/.well-known/agent-card.json`);
     expect(await card.json()).toMatchObject({ name: "Harbour", protocolVersion: "0.3.0" });
-  }, 30_000);
+  });
 
   test("finds both again after a kill, and answers each once", async () => {
     upstream.reset();
@@ -99,7 +99,7 @@ describe("one process", () => {
     const client = await connect(berth.web, key);
     expect((await call(client, "get_reply", { agent: subdomain, turn: turnId })).text).toBe("echo: Slow");
     await client.close();
-  }, 60_000);
+  });
 
   test("asks another agent once, though it is killed while that one answers", async () => {
     const other = await provision(ada, "Tides", { instructions: "I am Tides." });
@@ -136,7 +136,7 @@ describe("one process", () => {
       )
     ).body;
     expect(conversations).toMatchObject([{ platform: "agent", messageCount: 2, preview: "At noon." }]);
-  }, 90_000);
+  });
 });
 
 describe("two processes over a database server", () => {
@@ -149,7 +149,7 @@ describe("two processes over a database server", () => {
     const models = { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" };
     backend = await startBerth({ env: { ...shared, ...models, ROLE: "backend" } });
     web = await startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
-  }, 60_000);
+  });
   afterAll(async () => {
     await web?.[Symbol.asyncDispose]();
     await backend?.[Symbol.asyncDispose]();
@@ -169,5 +169,5 @@ describe("two processes over a database server", () => {
     await client.close();
     const { result } = await a2a(web, subdomain, "SendMessage", messageOf("Ahoy"));
     expect(result?.task).toMatchObject({ artifacts: [{ parts: [{ text: "echo: Ahoy" }] }] });
-  }, 60_000);
+  });
 });

@@ -46,7 +46,7 @@ beforeAll(async () => {
   await raw(ada, "PUT", `/api/agents/${agent.id}/config`, CONFIG);
   await chat(ada, "My ship is called Ada 🚢");
   await chat(ada, "And yours?");
-}, 60_000);
+});
 afterAll(async () => {
   await berth[Symbol.asyncDispose]();
   await upstream.stop();
@@ -83,7 +83,7 @@ describe("export and import", () => {
     expect(await list(bob, imported)).toHaveLength(4);
     await chat(bob, "What did I say?");
     expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("My ship is called Ada");
-  }, 60_000);
+  });
 
   test("an import that is repeated under one key creates one agent; newer and unknown formats are rejected", async () => {
     const { text } = await ada.get(`/api/agents/${agent.id}/export?history=0`);
@@ -142,7 +142,7 @@ describe("export and import", () => {
     );
     expect(back.body.sessions[7]?.messages).toEqual(sessions[7]?.messages ?? []);
     expect((await ada.delete(`/api/agents/${imported.id}`)).status).toBe(200);
-  }, 60_000);
+  });
 
   test("a larger file: 413 with advice, by its length; without a length as soon as it is too large", async () => {
     const head = (more: string) =>
@@ -158,7 +158,7 @@ describe("export and import", () => {
     // Without a session the body is not read.
     const unauthenticated = head(`content-length: ${33 * MiB}`).replace(/cookie: .*\r\n/, "");
     expectRefusal(await rawRequest(berth.web, `${unauthenticated}{`), 401, "UNAUTHORIZED");
-  }, 60_000);
+  });
 
   test("two large files are read at once and a third must wait; small ones are not, and a disconnect frees a place", async () => {
     const { hostname, port } = new URL(berth.web);
@@ -177,7 +177,7 @@ describe("export and import", () => {
     expect((await raw(ada, "POST", "/api/agents/import", fileOf(10_000))).status).toBe(201);
     for (const socket of open) socket.destroy();
     await eventually(async () => (await large()).status === 201);
-  }, 60_000);
+  });
 
   test("without a plan or room for an agent, the answer does not wait for the file", async () => {
     const withoutPlan = createClient(berth);
@@ -189,7 +189,7 @@ describe("export and import", () => {
       `connection: close\r\ncontent-type: application/json\r\ncontent-length: ${31 * MiB}\r\n\r\n{`;
     expectRefusal(await rawRequest(berth.web, head(withoutPlan)), 402, "SUBSCRIPTION_REQUIRED");
     expectRefusal(await rawRequest(berth.web, head(full)), 429, "AGENT_LIMIT_REACHED");
-  }, 20_000);
+  });
 
   test("4,000 sessions are imported, restored and exported, and no other file passes under their key", async () => {
     const at = "2026-01-01T00:00:00.000Z";
@@ -211,7 +211,7 @@ describe("export and import", () => {
     const back = await ada.get<{ sessions: { peer: string }[] }>(`${path}/export`);
     expect(new Set(back.body.sessions.map(({ peer }) => peer))).toEqual(new Set(sessions.map(({ peer }) => peer)));
     expect((await ada.delete(path)).status).toBe(200);
-  }, 30_000);
+  });
 
   test("the rules of provisioning hold: 402 without a subscription, 429 beyond the plan", async () => {
     const { text } = await ada.get(`/api/agents/${agent.id}/export`);

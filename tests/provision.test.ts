@@ -96,7 +96,7 @@ test("a kill leaves either a complete agent or none; a repeated request with the
   expect(database.query<{ n: number }, []>(holders).get()?.n).toBe(0);
   database.close();
   await berth.restart();
-}, 60_000);
+});
 
 test("one address has 5 requests a minute, valid or not, with rate headers in each response", async () => {
   await using limited = await startBerth({ env: env() });
@@ -186,7 +186,7 @@ test("works in two processes, with 502 while the backend is down", async () => {
   } finally {
     await sqld.stop();
   }
-}, 60_000);
+});
 
 test("the claim link in a browser: sign in, return, accept", async () => {
   const { token, bot } = aBot();
@@ -221,4 +221,4 @@ test("the claim link in a browser: sign in, return, accept", async () => {
   await page.evaluate(`document.querySelector("#form [type=submit]").click()`);
   const pageStatus = `document.getElementById("status").textContent`;
   await eventually(async () => (await page.evaluate<string>(pageStatus)).includes("used already"));
-}, 90_000);
+});

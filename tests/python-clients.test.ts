@@ -24,7 +24,7 @@ beforeAll(async () => {
   };
   berth = await startBerth({ env });
   key = await startApiUser(berth);
-}, 30_000);
+});
 afterAll(async () => {
   await python?.[Symbol.asyncDispose]();
   await berth?.[Symbol.asyncDispose]();
@@ -56,7 +56,7 @@ print(json.dumps([whole.choices[0].message.content, text, len(vectors), [one.id 
     const [whole, text, vectors, models] = (await printed(program)) as [string, string, number, string[]];
     expect([whole, text, vectors]).toEqual(["echo: Hello there", "echo: Hello there", 2]);
     expect(models).toContain("fake-small");
-  }, 30_000);
+  });
 
   test("makes responses, continues them, and streams", async () => {
     const program = `${CLIENT}
@@ -68,7 +68,7 @@ with client.responses.stream(model="fake-small", input="Three") as stream:
 print(json.dumps([first.output_text, second.output_text, last, "response.completed" in types, client.responses.retrieve(first.id).output_text]))`;
     expect(await printed(program)).toEqual(["echo: One", "echo: Two", "echo: Three", true, "echo: One"]);
     expect(upstream.chats[1]?.messages).toHaveLength(3);
-  }, 30_000);
+  });
 
   test("raises errors of their own kinds", async () => {
     upstream.failNext(1, { status: 429, message: "Slow down.", retryAfter: 3 });
@@ -91,27 +91,23 @@ print(json.dumps(seen))`;
       ["NotFoundError", 404, "RESPONSE_NOT_FOUND", null],
       ["AuthenticationError", 401, "UNAUTHORIZED", null],
     ]);
-  }, 30_000);
+  });
 });
 
-test.skipIf(!python)(
-  "the program of docs/agents-as-models.md talks to an agent",
-  async () => {
-    const owner = await member(berth);
-    const agent = await provision(owner);
-    const { body } = await owner.post<{ key: string }>("/api/keys", { name: "python", scopes: ["chat"] });
-    const [program] = testedBlocks(import.meta.path, "docs/agents-as-models.md", 1);
-    const own = changed(program.code, {
-      "https://berth.example": berth.web,
-      "bk_…": body.key,
-      "agent:harbour": `agent:${agent.id}`,
-    });
-    expect(await printed(`${own}\nprint(json.dumps(answer.choices[0].message.content))`)).toContain(
-      "What did I ask you yesterday?",
-    );
-  },
-  30_000,
-);
+test.skipIf(!python)("the program of docs/agents-as-models.md talks to an agent", async () => {
+  const owner = await member(berth);
+  const agent = await provision(owner);
+  const { body } = await owner.post<{ key: string }>("/api/keys", { name: "python", scopes: ["chat"] });
+  const [program] = testedBlocks(import.meta.path, "docs/agents-as-models.md", 1);
+  const own = changed(program.code, {
+    "https://berth.example": berth.web,
+    "bk_…": body.key,
+    "agent:harbour": `agent:${agent.id}`,
+  });
+  expect(await printed(`${own}\nprint(json.dumps(answer.choices[0].message.content))`)).toContain(
+    "What did I ask you yesterday?",
+  );
+});
 
 describe.skipIf(!python)("anthropic for Python", () => {
   const CLIENT = `
@@ -137,5 +133,5 @@ print(json.dumps([whole.content[0].text, text, stop, kind]))`;
       "end_turn",
       "invalid_request_error",
     ]);
-  }, 30_000);
+  });
 });

@@ -61,7 +61,7 @@ test("a kill is in the overview and in the log of the agent whose turn it interr
   const line = (await linesOf(root, id)).find(({ message }) => message.startsWith("Berth was restarted"));
   expect(line).toMatchObject({ level: "info", source: "runtime", links: { turn: sent.body.turnId } });
   await upstream.stop();
-}, 60_000);
+});
 
 test("an agent's log says what failed, what was decided and what was changed, and nothing about ordinary replies", async () => {
   const upstream = await startUpstream();
@@ -117,7 +117,7 @@ test("an agent's log says what failed, what was decided and what was changed, an
   ]);
   expect(JSON.stringify(lines)).not.toMatch(/secret-path|Hello|12 euros/);
   await upstream.stop();
-}, 60_000);
+});
 
 test("the audit log reaches AUDIT_TO whole and in order over kills; verify proves it, and names what was changed by hand", async () => {
   const sent = (dir: string) => {

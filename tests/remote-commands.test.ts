@@ -36,7 +36,7 @@ beforeAll(async () => {
     },
   });
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await Promise.all([upstream?.stop(), telegram?.stop()]);
@@ -113,14 +113,14 @@ describe("berth login", () => {
       exitCode: 1,
       stderr: expect.stringMatching(/^berth: You are not signed in at .*\. Run: .* login /),
     });
-  }, 60_000);
+  });
 
   test("gets nothing from a person who refuses, and says so", async () => {
     const { child, code } = await beginLogin("--scope", "read");
     await decide(code, false);
     expect(await child.exited).toBe(1);
     expect(child.output().stderr).toMatch(/^berth: The person has refused/);
-  }, 30_000);
+  });
 
   test("is approved on a page, which compares the code and shows who asks", async () => {
     await using page = await openChromium();
@@ -159,7 +159,7 @@ describe("berth login", () => {
     expect(page.consoleEntries().filter((entry) => /Content Security|TypeError|ReferenceError/.test(entry))).toEqual(
       [],
     );
-  }, 60_000);
+  });
 });
 
 describe("berth chat, logs and agents", () => {
@@ -202,14 +202,14 @@ describe("berth chat, logs and agents", () => {
       exitCode: 1,
       stderr: expect.stringContaining("no agent called Nobody"),
     });
-  }, 60_000);
+  });
 
   test("let nothing of an agent reach the terminal but text", async () => {
     await make("Painter");
     upstream.script("red \u001b[31mtext\u0007 \u202eevil\nnext line");
     expect((await command("chat", "Painter", "Hi")).stdout).toBe("red [31mtext evil\nnext line\n");
     upstream.script(undefined);
-  }, 30_000);
+  });
 
   test("stop the turn at Ctrl+C", async () => {
     await make("Slow");
@@ -220,7 +220,7 @@ describe("berth chat, logs and agents", () => {
     expect(await child.exited).toBe(130);
     await eventually(() => upstream.open === 0);
     upstream.script(undefined);
-  }, 30_000);
+  });
 
   test("follow a log over a restart of the service", async () => {
     const id = await make("Logger");
@@ -234,7 +234,7 @@ describe("berth chat, logs and agents", () => {
     child.signal("SIGTERM");
     await child.exited;
     expect((await command("logs", "Logger", "--level", "error")).stdout).toBe("");
-  }, 60_000);
+  });
 
   test("say what to do about a key that may not, or is no longer valid", async () => {
     await useKey(["read"]);
@@ -250,7 +250,7 @@ describe("berth chat, logs and agents", () => {
       exitCode: 1,
       stderr: expect.stringMatching(/^berth: No answer from http:\/\/127\.0\.0\.1:1: [^\n]+\n$/),
     });
-  }, 60_000);
+  });
 });
 
 describe("berth deploy", () => {
@@ -363,7 +363,7 @@ describe("berth deploy", () => {
       running: false,
       config: { instructions: "Be brief." },
     });
-  }, 120_000);
+  });
 
   test("names all that is wrong with a file before anything is sent", async () => {
     const wrong = { ...file("Wrong"), config: { temperature: 9 }, modle: "x", knowledge: ["none/*.md"] };
@@ -390,7 +390,7 @@ describe("berth deploy", () => {
       stderr: expect.stringMatching(/^berth: bad\.yaml is no valid YAML: [^\n]+\n$/),
     });
     expect((await command("agents")).stdout).not.toContain("Wrong");
-  }, 60_000);
+  });
 
   test("changes nothing if the service refuses the file", async () => {
     save({ name: "Refused", config: { mcpServers: { local: { command: "rm" } } } });
@@ -400,7 +400,7 @@ describe("berth deploy", () => {
       stderr: expect.stringMatching(/mcpServers\.local\.command.*Nothing was changed\./),
     });
     expect((await command("agents")).stdout).not.toContain("Refused");
-  }, 30_000);
+  });
 
   test("renames with --agent, deletes what is null, and leaves what it does not name", async () => {
     save({ name: "Old", credentials: { DOCS_TOKEN: references.docs }, config: { temperature: 1 } });
@@ -413,7 +413,7 @@ describe("berth deploy", () => {
     expect(pulled).toMatchObject({ config: { temperature: 1 } });
     expect(pulled).not.toHaveProperty("credentials");
     expect((await command("agents")).stdout).not.toContain("Old");
-  }, 60_000);
+  });
 
   test("goes on after the service was killed in the middle", async () => {
     for (let n = 0; n < 40; n++) write(`docs/page-${n}.md`, `# Page ${n}\n\n${"Words and more words. ".repeat(200)}\n`);
@@ -440,5 +440,5 @@ describe("berth deploy", () => {
     expect(names.length).toBe(41);
     expect(new Set(names).size).toBe(41);
     expect((await command("agents")).stdout.match(/Interrupted/g)).toHaveLength(1);
-  }, 120_000);
+  });
 });

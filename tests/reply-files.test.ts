@@ -83,13 +83,13 @@ beforeAll(async () => {
     files: () => account.sent().flatMap(({ file = [] }) => file),
     set: (change) => whatsapp.set(change),
   };
-}, 60_000);
+});
 beforeEach(() => upstream.reset());
 afterAll(async () => {
   reader.stop();
   await berth?.[Symbol.asyncDispose]();
   await Promise.all([upstream, telegram, discord, whatsapp].map((one) => one?.stop()));
-}, 20_000);
+});
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="100"><text y="60">Sales</text></svg>';
 const CALLS = {
@@ -110,25 +110,21 @@ const DOCUMENTS = ["Offer.pdf", "Offer.docx"].map((name) => ({
 const scripted = (call: keyof typeof CALLS, text = "Here it is.") =>
   upstream.script(({ toolResults }) => (toolResults.length > 0 ? text : { toolCalls: [CALLS[call]] }));
 
-test.each(["Telegram", "Discord", "WhatsApp"])(
-  "%s: a picture, a chart and a table arrive",
-  async (name) => {
-    const { ask, files } = platforms[name] ?? {};
-    if (!ask || !files) throw new Error(name);
-    scripted("picture");
-    ask("Paint a boat.");
-    await eventually(() => files().length === 1, { timeoutMs: 20_000, what: "the picture arrives" });
-    expect(Buffer.from(files()[0]?.bytes ?? []).equals(Buffer.from(ONE_POINT_PNG))).toBe(true);
-    scripted("report");
-    ask("How were the sales?");
-    await eventually(() => files().length === 3, { timeoutMs: 20_000, what: "chart and table arrive" });
-    const [, chart, table] = files();
-    expect(Buffer.from(chart?.bytes ?? []).toString("latin1", 1, 4)).toBe("PNG");
-    expect(table).toMatchObject({ name: "sales.csv" });
-    expect(Buffer.from(table?.bytes ?? []).toString()).toBe("month;sum\nMay;7\n");
-  },
-  60_000,
-);
+test.each(["Telegram", "Discord", "WhatsApp"])("%s: a picture, a chart and a table arrive", async (name) => {
+  const { ask, files } = platforms[name] ?? {};
+  if (!ask || !files) throw new Error(name);
+  scripted("picture");
+  ask("Paint a boat.");
+  await eventually(() => files().length === 1, { timeoutMs: 20_000, what: "the picture arrives" });
+  expect(Buffer.from(files()[0]?.bytes ?? []).equals(Buffer.from(ONE_POINT_PNG))).toBe(true);
+  scripted("report");
+  ask("How were the sales?");
+  await eventually(() => files().length === 3, { timeoutMs: 20_000, what: "chart and table arrive" });
+  const [, chart, table] = files();
+  expect(Buffer.from(chart?.bytes ?? []).toString("latin1", 1, 4)).toBe("PNG");
+  expect(table).toMatchObject({ name: "sales.csv" });
+  expect(Buffer.from(table?.bytes ?? []).toString()).toBe("month;sum\nMay;7\n");
+});
 
 test.each(["Telegram", "Discord", "WhatsApp"])(
   "%s: a PDF and a Word document arrive, and can be read",
@@ -148,7 +144,6 @@ test.each(["Telegram", "Discord", "WhatsApp"])(
       expect(text).toMatch(/small[\s|]+12\.50 €/);
     }
   },
-  60_000,
 );
 
 test("over the API the reply says where each file is, and nobody else gets it", async () => {
@@ -175,37 +170,33 @@ test("over the API the reply says where each file is, and nobody else gets it", 
   expect((await stranger.get(chart?.url ?? "")).status).toBe(404);
   const { body: page } = await ada.get<{ messages: Partial<Reply>[] }>(`/api/agents/${agentId}/messages?include=all`);
   expect(page.messages[0]?.files).toEqual(body.files);
-}, 30_000);
+});
 
-test.each(["Telegram", "Discord", "WhatsApp"])(
-  "%s: killed before the delivery, it arrives once",
-  async (name) => {
-    const { ask, files, set } = platforms[name] ?? {};
-    if (!ask || !files || !set) throw new Error(name);
-    const before = files().length;
-    const { promise: isDown, resolve: goOn } = Promise.withResolvers<void>();
-    upstream.script(async ({ toolResults }) => {
-      if (toolResults.length === 0) return { toolCalls: [CALLS.picture] };
-      await isDown;
-      return `This is for ${name}.`;
-    });
-    ask("Paint a boat.");
-    await eventually(() => upstream.chats.length === 2, { timeoutMs: 20_000, what: "the picture is made" });
-    set({ down: "broken" });
-    goOn();
-    await eventually(async () => (await newest()) === `This is for ${name}.`, { what: "the reply is stored" });
-    await berth.kill();
-    await berth.restart({ keepPorts: true });
-    set({ down: false });
-    await eventually(() => files().length > before, { timeoutMs: 60_000, what: "the picture arrives" });
-    scripted("picture", "And this.");
-    ask("And another.");
-    await eventually(() => files().length > before + 1, { timeoutMs: 60_000, what: "the next one arrives" });
-    expect(files()).toHaveLength(before + 2);
-    expect(upstream.painted).toHaveLength(2);
-  },
-  180_000,
-);
+test.each(["Telegram", "Discord", "WhatsApp"])("%s: killed before the delivery, it arrives once", async (name) => {
+  const { ask, files, set } = platforms[name] ?? {};
+  if (!ask || !files || !set) throw new Error(name);
+  const before = files().length;
+  const { promise: isDown, resolve: goOn } = Promise.withResolvers<void>();
+  upstream.script(async ({ toolResults }) => {
+    if (toolResults.length === 0) return { toolCalls: [CALLS.picture] };
+    await isDown;
+    return `This is for ${name}.`;
+  });
+  ask("Paint a boat.");
+  await eventually(() => upstream.chats.length === 2, { timeoutMs: 20_000, what: "the picture is made" });
+  set({ down: "broken" });
+  goOn();
+  await eventually(async () => (await newest()) === `This is for ${name}.`, { what: "the reply is stored" });
+  await berth.kill();
+  await berth.restart({ keepPorts: true });
+  set({ down: false });
+  await eventually(() => files().length > before, { timeoutMs: 60_000, what: "the picture arrives" });
+  scripted("picture", "And this.");
+  ask("And another.");
+  await eventually(() => files().length > before + 1, { timeoutMs: 60_000, what: "the next one arrives" });
+  expect(files()).toHaveLength(before + 2);
+  expect(upstream.painted).toHaveLength(2);
+});
 
 async function newest(): Promise<string | undefined> {
   const address = `/api/agents/${agentId}/messages?include=all&limit=1`;

@@ -74,4 +74,4 @@ test("under load: 0 refused, 0 reset, nothing lost, the same process; by command
   expect(stored.size).toBeGreaterThan(10);
   expect([...stored].filter((text) => !found.has(text))).toEqual([]);
   await upstream.stop();
-}, 90_000);
+});

@@ -86,7 +86,7 @@ test("after the grace period the service stops; accepted messages are answered a
   expect(bot.sent(42)).toHaveLength(1);
   expect(bot.sent(42)[0]?.text).toContain("And for me?");
   expect(upstream.chats).toHaveLength(2);
-}, 30_000);
+});
 
 test("pass-through streams finish, and a web process forwards its backend's replies to their end", async () => {
   const sqld = await startSqld();
@@ -111,7 +111,7 @@ test("pass-through streams finish, and a web process forwards its backend's repl
   expect(await codes).toEqual([0, 0]);
   expect(upstream.aborted).toBe(0);
   await sqld.stop();
-}, 20_000);
+});
 
 test("an idle service stops at once on SIGTERM and SIGINT", async () => {
   await using berth = await startBerth();

@@ -16,7 +16,7 @@ beforeAll(async () => {
   berth = await startBerth({
     env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", RATE_LIMITS: "off" },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await upstream?.stop();
@@ -102,4 +102,4 @@ test("after kills at any moment, each version is there with all of its files, or
   console.log(`skills crash test: ${installed} answered before a kill, ${versions.length} versions kept`);
   expect(versions.filter(({ files }) => files !== FILES)).toEqual([]);
   expect(broken).toEqual([]);
-}, 120_000);
+});

@@ -31,7 +31,7 @@ beforeAll(async () => {
   fixture = await openSocialFixture();
   ({ sufficient, insufficient } = fixture);
   berth = await startBerth({ env: fixture.env });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await fixture?.[Symbol.asyncDispose]();
@@ -304,7 +304,7 @@ describe("two web processes on one database server", () => {
     backend = await startBerth({ env: { ...shared, ROLE: "backend" } });
     const web = () => startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
     webs = [await web(), await web()];
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const one of [...webs, backend]) await one?.[Symbol.asyncDispose]();
     await sqld?.stop();

@@ -30,7 +30,7 @@ beforeAll(async () => {
   fixture = await openSocialFixture();
   ({ sufficient, insufficient } = fixture);
   berth = await startBerth({ env: fixture.env });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await fixture?.[Symbol.asyncDispose]();
@@ -154,7 +154,7 @@ describe("verify", () => {
       await fixture.chain.start();
     }
     expect((await verify(berth, { fidToken, address: sufficient })).body.accessLevel).toBe("premium");
-  }, 30_000);
+  });
 
   test("with the gate off every session has premium access", async () => {
     await using open = await startBerth({ env: { ...fixture.env, GATING_TOKEN_ADDRESS: "" } });

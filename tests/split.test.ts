@@ -27,7 +27,7 @@ beforeAll(async () => {
   const models = { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" };
   backend = await startBerth({ env: { ...shared, ...models, ROLE: "backend" } });
   web = await startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
-}, 60_000);
+});
 afterAll(async () => {
   await web?.[Symbol.asyncDispose]();
   await backend?.[Symbol.asyncDispose]();
@@ -50,7 +50,7 @@ test("a second backend is refused, and says which one to stop", async () => {
   expect(String(refusal)).toMatch(
     /Another backend uses the database of DATABASE_URL: process \d+ on .+ stop that one first/,
   );
-}, 60_000);
+});
 
 test("sign-up, a plan, an agent, a chat: plain, streamed and over the gateway", async () => {
   ada = await member(web);
@@ -252,4 +252,4 @@ test("two web surfaces over one backend: a sign-out or a disabled account takes 
   expect((await keyed()).status).toBe(200);
   await web.command("user", "disable", bob.account.email);
   expect((await keyed()).status).toBe(401);
-}, 30_000);
+});

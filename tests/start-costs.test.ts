@@ -106,4 +106,4 @@ test("without CLUSTER_URL, no module of NATS is loaded, and of the cluster's cod
     await service.exited;
     remove();
   }
-}, 90_000);
+});

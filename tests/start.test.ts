@@ -181,7 +181,7 @@ describe("a folder that can't be written", () => {
         dir.remove();
       }
     }
-  }, 30_000);
+  });
 
   test("a used data folder that is now read-only: no byte is changed", async () => {
     using dir = copyOfUsed();
@@ -275,7 +275,7 @@ describe("invalid settings", () => {
     }
     expect(readdirSync(dir.path)).toEqual([]);
     dir.remove();
-  }, 30_000);
+  });
 
   test("a .env file counts like the environment, and a secret in an invalid value is not repeated", async () => {
     const dir = temporaryDir();
@@ -410,7 +410,7 @@ describe("third-party plugins", () => {
     await berth.stop("SIGABRT");
     expect(berth.output().stdout + berth.output().stderr).not.toContain("canary");
     dir.remove();
-  }, 30_000);
+  });
 
   test("a plugin that can't be loaded stops the start with its name and the reason", async () => {
     const dir = temporaryDir();
@@ -467,7 +467,7 @@ describe("npm start", () => {
     // Without the check, npm tries for minutes.
     expect(performance.now() - startedAt).toBeLessThan(15_000);
     expect(existsSync(join(copy.path, "node_modules"))).toBe(false);
-  }, 60_000);
+  });
 
   test("serves, as README.md and docs/start.md say, and prints what docs/start.md shows", async () => {
     const [command, shown] = testedBlocks(import.meta.path, "docs/start.md", 2);
@@ -483,5 +483,5 @@ describe("npm start", () => {
     dir.remove();
     const own = changed(shown.code, { "/home/ada/berth": dir.path, "./berth demo": "./dist/berth demo" });
     expect(outputDifference(own, stdout.slice(stdout.indexOf("  Berth is ready")))).toBeUndefined();
-  }, 60_000);
+  });
 });

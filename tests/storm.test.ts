@@ -37,5 +37,4 @@ test.each([
     expect((found?.lastBack ?? 0) - (found?.firstBack ?? 0)).toBeGreaterThan(1_000);
     expect(found?.largestGroup).toBeLessThan(BOTS / 2);
   },
-  180_000,
 );

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const shared = { DATABASE_URL: sqld.url, SECRET_KEY: "streams-test-root-key-0123456789abcdefgh" };
   backend = await startBerth({ env: { ...shared, ROLE: "backend" } });
   web = await startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
-}, 60_000);
+});
 afterAll(async () => {
   await web?.[Symbol.asyncDispose]();
   await backend?.[Symbol.asyncDispose]();
@@ -58,4 +58,4 @@ test("the web serves segments from the backend, and an error while the backend i
   expectRefusal(await createClient(web).get(path), 502, "BACKEND_UNAVAILABLE");
   expect((await page()).status).toBe(200);
   await eventually(async () => (await ada.get(`/api/agents/${agent.id}/stream`)).status === 502);
-}, 90_000);
+});

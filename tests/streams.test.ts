@@ -23,7 +23,7 @@ let ada: Client;
 beforeAll(async () => {
   berth = await startBerth({ env: { RATE_LIMITS: "off" } });
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 const filesOf = (id: string) => {
@@ -68,7 +68,7 @@ test.concurrent("an agent has one stream, with addresses and a key that only its
   expect((await ada.get(`${path}?orNone=yes`)).status).toBe(400);
   expectRefusal(await ada.delete(path), 404, "STREAM_NOT_FOUND");
   expectRefusal(await ada.post(`${path}/rotate`, {}), 404, "STREAM_NOT_FOUND");
-}, 30_000);
+});
 
 test.concurrent("the command of docs/streams.md publishes a film, with pictures and sound", async () => {
   const [block] = testedBlocks(import.meta.path, "docs/streams.md", 1);
@@ -80,7 +80,7 @@ test.concurrent("the command of docs/streams.md publishes a film, with pictures 
   expect(streams.map(({ codec_name }) => codec_name)).toEqual(["h264", "aac"]);
   await published;
   await waitForState("idle");
-}, 60_000);
+});
 
 test.concurrent("ffprobe plays the stream of ffmpeg; the playlist keeps a window, and no file is left on disk", async () => {
   const { stream, base, waitForState, read, logLines } = await createStream(berth, ada);
@@ -133,7 +133,7 @@ test.concurrent("ffprobe plays the stream of ffmpeg; the playlist keeps a window
   expect(await logLines()).toEqual(["The live stream has ended.", "The live stream is on the air."]);
   await eventually(async () => (await fetch(playlist)).status === 404, { timeoutMs: 20_000, everyMs: 200 });
   await eventually(() => filesOf(stream.liveStreamId).length === 0);
-}, 90_000);
+});
 
 test.concurrent("the page starts playing in Chromium, also after an interruption", async () => {
   const { agent, stream, base, waitForState } = await createStream(berth, ada, "Lighthouse & Co");
@@ -192,7 +192,7 @@ test.concurrent("the page starts playing in Chromium, also after an interruption
   const nothing = await fetch(`${berth.web}/live/01890a5d-ac96-774b-bcce-b302099a8057`);
   expect(nothing.status).toBe(404);
   expect(await nothing.text()).toContain("There is no live stream at this address");
-}, 120_000);
+});
 
 test.concurrent("a wrong key, an old key, or one of a stopped agent is rejected, and ends a running publisher", async () => {
   const { agent, stream, waitForState, logLines } = await createStream(berth, ada);
@@ -224,7 +224,7 @@ test.concurrent("a wrong key, an old key, or one of a stopped agent is rejected,
   expect(await last.exited).not.toBe(0);
   await eventually(() => filesOf(stream.liveStreamId).length === 0);
   expect(berth.output().stderr).not.toContain('"level":"error"');
-}, 90_000);
+});
 
 test.concurrent("a new publisher replaces the old one, and viewers keep the same playlist", async () => {
   const { stream, base, waitForState, logLines } = await createStream(berth, ada);
@@ -243,7 +243,7 @@ test.concurrent("a new publisher replaces the old one, and viewers keep the same
   expect((await waitForState("active")).since).toBe(since);
   expect(await logLines()).toContain("Another publisher connected with the same key and has taken over.");
   two.signal("SIGKILL");
-}, 60_000);
+});
 
 test.concurrent("a lost publisher ends the stream: at once if killed, within 15 seconds if silent", async () => {
   const { stream, waitForState, logLines } = await createStream(berth, ada);
@@ -259,7 +259,7 @@ test.concurrent("a lost publisher ends the stream: at once if killed, within 15 
   await waitForState("idle", 25_000);
   expect((await logLines())[0]).toBe("The live stream was ended: it sent nothing for 15 seconds.");
   silent.signal("SIGKILL");
-}, 90_000);
+});
 
 test.concurrent("other codecs and too high bitrates are rejected, with advice in the agent's log", async () => {
   const { stream, waitForState, logLines } = await createStream(berth, ada);
@@ -280,7 +280,7 @@ test.concurrent("other codecs and too high bitrates are rejected, with advice in
     timeoutMs: 20_000,
   });
   await waitForState("idle");
-}, 90_000);
+});
 
 test.concurrent("the owner gets an event when the stream starts and ends", async () => {
   const { agent, stream, waitForState } = await createStream(berth, ada);
@@ -300,4 +300,4 @@ test.concurrent("the owner gets an event when the stream starts and ends", async
     { ...expected, state: "active" },
     { ...expected, state: "idle" },
   ]);
-}, 60_000);
+});

@@ -14,7 +14,7 @@ beforeAll(async () => {
   ada = createClient(berth);
   await ada.join();
   page = await openChromium();
-}, 60_000);
+});
 afterAll(async () => {
   await page?.[Symbol.asyncDispose]();
   await berth?.[Symbol.asyncDispose]();
@@ -69,7 +69,7 @@ test("is there within a second of the visit, on both surfaces", async () => {
     }
     expect(Math.min(...times)).toBeLessThan(1_000);
   }
-}, 60_000);
+});
 
 describe.each([
   { theme: "light", width: 1280 },
@@ -89,7 +89,7 @@ describe.each([
       }
     }
     expect(complaints()).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe("the list of operations", () => {

@@ -17,7 +17,7 @@ beforeAll(async () => {
     env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", RATE_LIMITS: "off" },
   });
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await upstream?.stop();

@@ -39,20 +39,20 @@ beforeAll(async () => {
     },
   });
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 beforeEach(async () => {
   upstream.reset();
   agentId = (await provision(ada)).id;
   for (const skillId of ["run-code", "web-search", "delegate"]) {
     await ada.post("/api/agent", { action: "update-skill", agentId, skillId, enabled: true });
   }
-}, 20_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await engines?.[Symbol.asyncDispose]();
   await site?.stop(true);
   await upstream?.stop();
-}, 20_000);
+});
 
 /** The model calls this tool, then answers with its result. */
 const call = (name: string, input: object) =>
@@ -83,7 +83,7 @@ test("a program reads a file of the message, also one that is too large for the 
   expect(reply).toContain("Returned: 20000");
   // What comes from a file is marked as untrusted.
   expect(reply).toContain('<untrusted source="run_code">');
-}, 20_000);
+});
 
 test("the web is searched with the operator's instance, which may be private", async () => {
   engines.hits.push({ title: "All about tea", url: `${site.url}tea`, text: "Leaves." });
@@ -91,7 +91,7 @@ test("the web is searched with the operator's instance, which may be private", a
   expect(await ask("Search for tea.")).toContain(`1. All about tea\n${site.url}tea\nLeaves.`);
   const state = await ada.get(`/api/agents/${agentId}/web-search`);
   expect(state.body).toMatchObject({ searchesToday: 1, searchesPerDay: 100 });
-}, 20_000);
+});
 
 test("a page is read as its article, and a PDF by page", async () => {
   call("web_fetch", { url: `${site.url}tea` });
@@ -101,7 +101,7 @@ test("a page is read as its article, and a PDF by page", async () => {
   call("web_fetch", { url: `${site.url}tea.pdf` });
   // An address that the owner names needs no approval, although the article was read before.
   expect(await ask(`Read ${site.url}tea.pdf`)).toContain("[Page 1]\nPage of tea.");
-}, 20_000);
+});
 
 test("parts of a task run at once, and compute with programs of their own", async () => {
   upstream.script(({ messages, toolResults: [result], lastUser }) => {
@@ -117,4 +117,4 @@ test("parts of a task run at once, and compute with programs of their own", asyn
   expect(reply).toMatch(/Part 1 of 2\n- run_code .*\n\d+ tokens\nIt is Returned: 42\./);
   expect(reply).toMatch(/Part 2 of 2\n- run_code .*\n\d+ tokens\nIt is Returned: 32\./);
   expect(berth.output().stderr).not.toContain('"level":"error"');
-}, 20_000);
+});

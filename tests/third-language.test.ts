@@ -1,8 +1,8 @@
 // One file and one row make Berth speak another language: a copy of the source gets French, whose texts are the English ones with a mark.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { readTranslation } from "../web/languages/read-translation.ts";
 import type { Translation } from "../web/languages/translation.ts";
 import { openConsole } from "./console/support/console.ts";
@@ -11,11 +11,8 @@ import { type Berth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
 import { bun, run, temporaryDir } from "./support/process.ts";
 import { type Smtp, startSmtp } from "./support/smtp.ts";
+import { copySource } from "./support/source-copy.ts";
 
-// The console of the copy is built, which takes long on a busy machine.
-setDefaultTimeout(120_000);
-
-const root = resolve(import.meta.dir, "..");
 const FRENCH = { headers: { "accept-language": "fr-CA,fr;q=0.9,de;q=0.5" } };
 
 type Texts = Readonly<Record<string, string>>;
@@ -52,9 +49,7 @@ function markedFrom({
 
 /** Copies the source to `copy` and adds the language there. Returns a program that runs the copy. */
 async function addFrench(copy: string): Promise<string> {
-  for (const part of ["src", "plugins", "channels", "migrations", "web", "package.json", "tsconfig.json"])
-    cpSync(join(root, part), join(copy, part), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  const program = copySource(copy);
   const list = join(copy, "web/languages/languages.ts");
   const rows = readFileSync(list, "utf8");
   const withFrench = rows.replace('de: "Deutsch"', '$&, fr: "Français"');
@@ -64,9 +59,6 @@ async function addFrench(copy: string): Promise<string> {
   writeFileSync(join(copy, "web/languages/fr.ts"), `export const translation = ${JSON.stringify(marked)};\n`);
   const built = await run([bun, "web/build/build.ts", "--fast"], {}, copy, 100_000);
   expect({ ...built, stdout: "" }).toMatchObject({ exitCode: 0 });
-  const program = join(copy, "berth");
-  writeFileSync(program, `#!/bin/sh\nexec "${bun}" "${join(copy, "src/server/main.ts")}" "$@"\n`);
-  chmodSync(program, 0o755);
   return program;
 }
 

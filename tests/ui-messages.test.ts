@@ -43,7 +43,7 @@ beforeAll(async () => {
     env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", RATE_LIMITS: "off" },
   });
   ada = await member(berth, "enterprise");
-}, 30_000);
+});
 beforeEach(async () => {
   upstream.reset();
   ({ id: agentId } = await provision(ada, "Harbour", { approvals: { remind_me: "ask" } }));
@@ -104,7 +104,7 @@ describe("a chat", () => {
     const said = upstream.chats.at(-1)?.messages.map(({ content }) => JSON.stringify(content)) ?? [];
     expect(said.filter((text) => text.includes("Ahoy") && !text.includes("echo"))).toHaveLength(1);
     expect(said.filter((text) => text.includes("echo: Ahoy"))).toHaveLength(1);
-  }, 20_000);
+  });
 
   test("shows the calls of tools with input and result, each answer as a step of its own", async () => {
     upstream.script(({ toolResults }) =>
@@ -158,7 +158,7 @@ describe("a chat", () => {
       expect(JSON.parse(JSON.stringify(plain(stored)))).toEqual(JSON.parse(JSON.stringify(plain(chat.lastMessage))));
       expect(stored.parts).toEqual(JSON.parse(JSON.stringify(chat.lastMessage.parts)));
     }
-  }, 20_000);
+  });
 
   test("takes files, and refuses addresses of others", async () => {
     const { chat, errors } = openChat();
@@ -288,7 +288,7 @@ describe("a stream that broke off", () => {
     await chat.resumeStream();
     expect(chat.messages).toHaveLength(2);
     expect(textOf(chat.lastMessage)).toBe("echo: Are you there?");
-  }, 20_000);
+  });
 
   test("is resumed after the end of its turn, until a page has loaded the messages of the chat", async () => {
     upstream.script({ pieces: ["Half ", "of it"] });
@@ -547,7 +547,7 @@ describe("the programs of docs/agents-as-models.md", () => {
       await chat.resumeStream();
       expect(textOf(chat.lastMessage)).toBe("echo: Are you there?");
     });
-  }, 20_000);
+  });
 });
 
 test("an origin whose page is refused is named in the log, since the page can't read why", async () => {

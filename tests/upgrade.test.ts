@@ -50,7 +50,7 @@ beforeAll(async () => {
     } }));`,
   );
   berth = await start({ PLUGINS: "./plugin.js" });
-}, 60_000);
+});
 afterAll(async () => {
   await berth[Symbol.asyncDispose]();
   dir.remove();
@@ -83,7 +83,7 @@ describe("a file", () => {
     expect(await refusal("--unsigned")).toContain("can't tell its version");
     expect(inode()).toBe(before);
     expect(readdirSync(dir.path).filter((name) => /\.(new|previous)$/.test(name))).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe("a signed file", () => {
@@ -98,7 +98,7 @@ describe("a signed file", () => {
     expect(inode()).not.toBe(before);
     expect(statSync(`${program}.previous`).ino).toBe(before);
     expect((await createClient(berth).get("/readyz")).status).toBe(200);
-  }, 60_000);
+  });
 
   test("that fails at its start is taken back by itself, and the command says so", async () => {
     publish();
@@ -109,7 +109,7 @@ describe("a signed file", () => {
     expect(stderr).toContain("did not start");
     expect(inode()).toBe(before);
     expect((await createClient(berth).get("/readyz")).status).toBe(200);
-  }, 60_000);
+  });
 
   test("can be taken back by hand", async () => {
     publish();
@@ -119,7 +119,7 @@ describe("a signed file", () => {
     expect([exitCode, stderr]).toEqual([0, ""]);
     expect(inode()).toBe(before);
     expect((await createClient(berth).get("/readyz")).status).toBe(200);
-  }, 60_000);
+  });
 });
 
 test("going back with the database puts the copy in place, says what goes, and keeps the present one beside it", async () => {
@@ -139,7 +139,7 @@ test("going back with the database puts the copy in place, says what goes, and k
     return database.query<{ n: number }, []>("SELECT count(*) AS n FROM users").get()?.n;
   };
   expect([accounts(file), accounts(`${file}.failed`)]).toEqual([0, 1]);
-}, 60_000);
+});
 
 test(
   `after ${KILLS} kills of the service and the command during upgrades, what is in place starts`,

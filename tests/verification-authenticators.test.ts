@@ -19,7 +19,7 @@ import {
 let berth: Berth;
 beforeAll(async () => {
   berth = await startBerth({ env: { BASE_URL, RATE_LIMITS: "off" } });
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 const showing = (signature: string) => ({ signature });
@@ -185,4 +185,4 @@ test("two processes over one database verify as one does; while the backend is d
   await expectVerified(ada, answer, "webauthn", { metadata: { credentialId: key.credentialId } });
   expect((await ada.client.delete(`${path(ada)}/verify`)).body).toEqual({ success: true, verified: false });
   await sqld.stop();
-}, 60_000);
+});

@@ -26,7 +26,7 @@ beforeAll(async () => {
   chain = await startAnvil();
   attesters = await deployAttesters(chain);
   berth = await startBerth({ env: { BASE_URL, RATE_LIMITS: "off", ...attesters.env } });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await chain?.[Symbol.asyncDispose]();

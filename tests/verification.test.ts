@@ -30,7 +30,7 @@ beforeAll(async () => {
   smart = await createSmartWallets(chain);
   const MAINNET_RPC_URL = `${chain.url}/?key=secret-of-the-rpc`;
   berth = await startBerth({ env: { BASE_URL, RATE_LIMITS: "off", ...attesters.env, MAINNET_RPC_URL } });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await chain?.[Symbol.asyncDispose]();
@@ -269,7 +269,7 @@ describe("while the chain", () => {
     await chain.stop();
     await chain.start();
     for (const [who, type, claim] of held) expect((await verify(who, type, claim)).status).toBe(200);
-  }, 60_000);
+  });
 
   test("returns no contract, another contract, or another attestation, claims fail", async () => {
     const held = await claims();
@@ -297,5 +297,5 @@ describe("while the chain", () => {
     const { stdout, stderr } = berth.output();
     expect(stdout + stderr).toContain("no usable answer");
     expect(stdout + stderr).not.toContain("secret-of-the-rpc");
-  }, 60_000);
+  });
 });

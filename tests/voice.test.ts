@@ -62,7 +62,7 @@ beforeAll(async () => {
   await connect("channel_a", onTelegram.token);
   await connect("channel_b", discordToken);
   await connect("channel_c", "EAAtokenOfAccount1");
-}, 60_000);
+});
 afterEach(() => upstream.reset());
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
@@ -163,7 +163,7 @@ describe("a kill", () => {
     await berth.restart({ keepPorts: true });
     await eventually(() => onTelegram.sent(51).length === 1, { timeoutMs: 20_000 });
     expect(onTelegram.sent(51)).toMatchObject([{ text: "echo: [voice message]\nAfter the night" }]);
-  }, 40_000);
+  });
 
   test("while the model answers: the words are not paid again", async () => {
     hears("Only once");
@@ -176,7 +176,7 @@ describe("a kill", () => {
     await eventually(() => onTelegram.sent(52).length === 1, { timeoutMs: 20_000 });
     expect(onTelegram.sent(52)).toMatchObject([{ text: "echo: [voice message]\nOnly once" }]);
     expect(upstream.heard.length).toBe(1);
-  }, 40_000);
+  });
 });
 
 describe("with “when spoken to”", () => {
@@ -239,7 +239,7 @@ describe("with “when spoken to”", () => {
     await eventually(() => onTelegram.sent(72).length === 1, { timeoutMs: 20_000 });
     expect(onTelegram.sent(72)).toMatchObject([{ text: "", file: spoken("voice") }]);
     expect([upstream.heard.length, upstream.chats.length, upstream.spoken.length]).toEqual([1, 1, 2]);
-  }, 40_000);
+  });
 
   test("a provider that can't speak leaves the text", async () => {
     upstream.scriptAudio({ speaks: () => ({ status: 503 }) });
@@ -263,7 +263,7 @@ test("a provider that is down is asked again, and then the sender is told what t
   expect(onTelegram.sent(61)[0]?.text).toStartWith("I can't listen to recordings right now.");
   expect(upstream.heard.length).toBeGreaterThan(1);
   expect(upstream.chats).toEqual([]);
-}, 40_000);
+});
 
 test("no log has the sound or the words", () => {
   const { stdout, stderr } = berth.output();

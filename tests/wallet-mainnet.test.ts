@@ -39,7 +39,7 @@ beforeAll(async () => {
       OUTBOUND_ALLOW: "127.0.0.1/32",
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await seller?.stop();
@@ -88,7 +88,7 @@ test("a send is settled after three blocks", async () => {
   expect(await usd.balanceOf(to)).toBe(1_500_000n);
   const { fee = "0" } = (await newest(client)) ?? {};
   expect(parseUnits("1", 18) - (await chain.client.getBalance({ address }))).toBe(parseUnits(fee, 18));
-}, 30_000);
+});
 
 test("a trade uses the mainnet's exchange", async () => {
   const { client, address } = await owner();
@@ -103,7 +103,7 @@ test("a trade uses the mainnet's exchange", async () => {
   );
   expect(await usd.balanceOf(address)).toBe(12n * USD);
   expect(await gold.balanceOf(address)).toBe(parseUnits("1.999", 18));
-}, 60_000);
+});
 
 test("a payment is made on the chain that the seller names", async () => {
   const { client, address } = await owner();
@@ -114,7 +114,7 @@ test("a payment is made on the chain that the seller names", async () => {
   expect(await usd.balanceOf(address)).toBe(19n * USD);
   const { status } = await chain.client.getTransactionReceipt({ hash: body.hash as `0x${string}` });
   expect(status).toBe("success");
-}, 60_000);
+});
 
 test("a testnet send is not made on the mainnet", async () => {
   const { client } = await owner();

@@ -26,7 +26,7 @@ beforeAll(async () => {
       OUTBOUND_ALLOW: "127.0.0.1/32",
     },
   });
-}, 60_000);
+});
 beforeEach(async () => {
   await seller?.stop();
   seller = startSeller(chain, usd);
@@ -169,30 +169,26 @@ describe("a payment", () => {
   test.each([
     ["before the seller has settled it", "refuse"],
     ["after", "take"],
-  ] as const)(
-    "killed %s is made once, and known for what it is",
-    async (_, how) => {
-      const { client } = await owner();
-      seller.behave(how);
-      const paymentArrived = Promise.withResolvers<void>();
-      seller.onPayment(paymentArrived.resolve);
-      const headers = { "idempotency-key": `paid-${how}` };
-      const request = { url: seller.url, maxAmount: "1" };
-      const paying = pay(client, request, headers).catch(() => "gone");
-      await paymentArrived.promise;
-      if (how === "take") {
-        await eventually(async () => (await usd.balanceOf(seller.payTo)) > 0n, { what: "it is settled" });
-      }
-      await berth.kill();
-      await paying;
-      await berth.restart({ keepPorts: true });
-      const again = await pay(client, request, headers);
-      expect(again.body).toMatchObject({ status: how === "take" ? "confirmed" : "pending" });
-      expect(seller.payments).toHaveLength(1);
-      expect(await spends(client)).toHaveLength(1);
-    },
-    60_000,
-  );
+  ] as const)("killed %s is made once, and known for what it is", async (_, how) => {
+    const { client } = await owner();
+    seller.behave(how);
+    const paymentArrived = Promise.withResolvers<void>();
+    seller.onPayment(paymentArrived.resolve);
+    const headers = { "idempotency-key": `paid-${how}` };
+    const request = { url: seller.url, maxAmount: "1" };
+    const paying = pay(client, request, headers).catch(() => "gone");
+    await paymentArrived.promise;
+    if (how === "take") {
+      await eventually(async () => (await usd.balanceOf(seller.payTo)) > 0n, { what: "it is settled" });
+    }
+    await berth.kill();
+    await paying;
+    await berth.restart({ keepPorts: true });
+    const again = await pay(client, request, headers);
+    expect(again.body).toMatchObject({ status: how === "take" ? "confirmed" : "pending" });
+    expect(seller.payments).toHaveLength(1);
+    expect(await spends(client)).toHaveLength(1);
+  });
 
   // The last test, since it advances the chain's clock.
   test("that the seller does not settle stays reserved until its authorization expires", async () => {
@@ -204,5 +200,5 @@ describe("a payment", () => {
     const reason = async () => (await spends(client))[0]?.reason === "EXPIRED";
     await eventually(reason, { timeoutMs: 20_000, what: "it is given up" });
     expect(await usd.balanceOf(seller.payTo)).toBe(0n);
-  }, 60_000);
+  });
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
     createSmartWallets(chain),
     startBerth({ env: { BASE_URL, MAINNET_RPC_URL: `${chain.url}/?key=secret-of-the-rpc`, RATE_LIMITS: "off" } }),
   ]);
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await chain?.[Symbol.asyncDispose]();
@@ -147,5 +147,5 @@ describe("while the chain", () => {
     const { stdout, stderr } = berth.output();
     expect(stdout + stderr).toContain("mainnet_chain");
     expect(stdout + stderr).not.toContain("secret-of-the-rpc");
-  }, 30_000);
+  });
 });

@@ -35,7 +35,7 @@ beforeAll(async () => {
   [rpc, usd] = [startRpcProxy(chain.url), await deployToken(chain)];
   const env = { RATE_LIMITS: "off", TESTNET_RPC_URL: rpc.url, STABLECOIN_ADDRESS_TESTNET: usd.address };
   berth = await startBerth({ env });
-}, 60_000);
+});
 beforeEach(() => rpc.pass());
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
@@ -219,7 +219,7 @@ describe("the policy", () => {
     await eventually(settled, { timeoutMs: 20_000, what: "all are settled" });
     expect(await usd.balanceOf(to)).toBe(10n * USD);
     expect(await transactionsOf(ada.address)).toBe(10);
-  }, 60_000);
+  });
 
   test("holds spends above a threshold until the owner approves or rejects them", async () => {
     const ada = await owner();
@@ -276,7 +276,7 @@ test("a disabled account signs nothing, and its waiting spends are cancelled", a
   expect(await ledger(ada)).toEqual([expect.objectContaining(ended), expect.objectContaining(ended)]);
   expectRefusal(await ada.client.post(`/api/wallet/spends/${waiting.body.id}/approve`), 409, "SPEND_NOT_WAITING");
   expect(await transactionsOf(ada.address)).toBe(0);
-}, 30_000);
+});
 
 describe("killed", () => {
   // The state at the kill: reserved, not signed; signed and stored, not sent; sent; mined, but not yet seen.
@@ -285,26 +285,22 @@ describe("killed", () => {
     ["between signing and sending", "eth_sendRawTransaction", false],
     ["between sending and its answer", "eth_sendRawTransaction", true],
     ["before it is known as mined", "eth_getTransactionReceipt", true],
-  ])(
-    "%s: sent once, and settled after the start",
-    async (_, method, forwarded) => {
-      const ada = await owner();
-      const to = freshAddress();
-      const held = rpc.hold(method, { forwarded });
-      const headers = { "idempotency-key": `killed-${crypto.randomUUID()}` };
-      const sending = send(ada, { to, amount: "3" }, headers).catch(() => "gone");
-      await held.reached;
-      await berth.kill();
-      expect(await sending).toBe("gone");
-      rpc.pass();
-      await berth.restart({ keepPorts: true });
-      // A repeated request returns the same spend.
-      const again = await send(ada, { to, amount: "3" }, headers);
-      expect(again).toMatchObject({ status: 200, body: { status: "confirmed", amount: "3" } });
-      expect(await usd.balanceOf(to)).toBe(3n * USD);
-      expect(await transactionsOf(ada.address)).toBe(1);
-      expect(await ledger(ada)).toHaveLength(1);
-    },
-    60_000,
-  );
+  ])("%s: sent once, and settled after the start", async (_, method, forwarded) => {
+    const ada = await owner();
+    const to = freshAddress();
+    const held = rpc.hold(method, { forwarded });
+    const headers = { "idempotency-key": `killed-${crypto.randomUUID()}` };
+    const sending = send(ada, { to, amount: "3" }, headers).catch(() => "gone");
+    await held.reached;
+    await berth.kill();
+    expect(await sending).toBe("gone");
+    rpc.pass();
+    await berth.restart({ keepPorts: true });
+    // A repeated request returns the same spend.
+    const again = await send(ada, { to, amount: "3" }, headers);
+    expect(again).toMatchObject({ status: 200, body: { status: "confirmed", amount: "3" } });
+    expect(await usd.balanceOf(to)).toBe(3n * USD);
+    expect(await transactionsOf(ada.address)).toBe(1);
+    expect(await ledger(ada)).toHaveLength(1);
+  });
 });

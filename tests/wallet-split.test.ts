@@ -29,7 +29,7 @@ beforeAll(async () => {
   };
   backend = await startBerth({ env: { ...shared, ROLE: "backend" } });
   web = await startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
-}, 60_000);
+});
 afterAll(async () => {
   await web?.[Symbol.asyncDispose]();
   await backend?.[Symbol.asyncDispose]();
@@ -53,4 +53,4 @@ test("the web reserves and the backend signs: as many spends as the policy allow
   await eventually(paid, { timeoutMs: 20_000, what: "all five are on the chain" });
   expect(await chain.client.getTransactionCount({ address: from as `0x${string}` })).toBe(5);
   expect(cdp.calls.filter((call) => call.endsWith("/sign/transaction"))).toHaveLength(5);
-}, 60_000);
+});

@@ -43,7 +43,7 @@ beforeAll(async () => {
       SWAP_QUOTER_ADDRESS_TESTNET: exchange,
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await rpc?.stop();
@@ -237,5 +237,5 @@ describe("a trade", () => {
     await berth.restart({ keepPorts: true });
     expect((await trade(client, body, headers)).body).toMatchObject({ status: "confirmed" });
     expect((await holdings(address)).usd).toBe(96n * USD);
-  }, 60_000);
+  });
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
       OUTBOUND_ALLOW: "127.0.0.1/32",
     },
   });
-}, 60_000);
+});
 beforeEach(() => upstream.reset());
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
@@ -97,7 +97,7 @@ test("an agent creates its owner's wallet once, reads its balance, and sends", a
   expect(await usd.balanceOf(to)).toBe(1_500_000n);
   const { spends } = (await ada.client.get<{ spends: object[] }>("/api/wallet/spends")).body;
   expect(spends).toEqual([expect.objectContaining({ kind: "send", agentId: ada.agent.id, to, usd: "1.5" })]);
-}, 60_000);
+});
 
 test("two equivalent calls in the reply to one message are one spend", async () => {
   const ada = await owner();
@@ -146,7 +146,7 @@ test("a page that leads the model to send moves no money until the owner approve
   await eventually(async () => (await usd.balanceOf(to)) === 4n * USD, { what: "the money has arrived" });
   expect(await chat("And again.")).toStartWith("May I do this?");
   expect(await usd.balanceOf(to)).toBe(4n * USD);
-}, 60_000);
+});
 
 test("an imported file with the wallet switched on and a reminder of the owner's moves no money", async () => {
   const ada = await owner();
@@ -177,7 +177,7 @@ test("an imported file with the wallet switched on and a reminder of the owner's
   const asked = await ada.client.post<{ reply: string }>("/api/agent", { agentId, message: "Hello" });
   expect(asked.body.reply).toStartWith("May I do this?");
   expect(await usd.balanceOf(to)).toBe(0n);
-}, 60_000);
+});
 
 describe("the configured approval of a tool:", () => {
   test("without one, a payment waits until the owner approves the call", async () => {
@@ -203,7 +203,7 @@ describe("the configured approval of a tool:", () => {
     expect((await ada.client.get("/api/wallet/spends")).body).toMatchObject({ spends: [{ to, usd: "3" }] });
     // The turn goes on after the payment, and asks the model once more.
     await eventually(() => upstream.chats.length > asked, { what: "the turn goes on" });
-  }, 60_000);
+  });
 
   test("`deny` rejects every tool, also those that only read", async () => {
     const approvals = { wallet_balance: "deny", wallet_create: "deny", wallet_send: "deny" };

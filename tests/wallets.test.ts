@@ -33,7 +33,7 @@ beforeAll(async () => {
   token = await deployToken(chain);
   const env = { RATE_LIMITS: "off", SECRET_KEY: ROOT, TESTNET_RPC_URL: `${chain.url}/?key=secret-of-the-rpc` };
   berth = await startBerth({ env });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await chain?.[Symbol.asyncDispose]();
@@ -247,4 +247,4 @@ test("the root key can be rotated while the service runs, and the old one remove
   await berth.restart({ env: { SECRET_KEY_PREVIOUS: "" } });
   await ada.signIn();
   expect((await ada.get("/api/wallet")).body).toMatchObject({ address, hasWallet: true });
-}, 60_000);
+});

@@ -33,7 +33,7 @@ beforeAll(async () => {
     },
   });
   ada = await member(berth);
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await receiver?.[Symbol.asyncDispose]();
@@ -126,7 +126,7 @@ test("after a kill before delivery every event arrives with the same id", async 
     const { body } = await ada.get<{ deliveries: { status: string }[] }>(`/api/webhooks/${id}/deliveries`);
     return body.deliveries.length === 12 && body.deliveries.every(({ status }) => status === "delivered");
   });
-}, 60_000);
+});
 
 test("a failed delivery is retried after five seconds", async () => {
   const { secret } = await webhook(ada, "/away", ["agent.created"]);
@@ -136,7 +136,7 @@ test("a failed delivery is retried after five seconds", async () => {
   expect(two?.id).toBe(one?.id ?? "");
   expect(two?.headers["webhook-timestamp"]).not.toBe(one?.headers["webhook-timestamp"] ?? "");
   expect(two && isSignedWith(two, secret)).toBe(true);
-}, 20_000);
+});
 
 test("after a rotation both secrets sign", async () => {
   const { id, secret } = await webhook(ada, "/rotated", ["agent.created"]);
@@ -183,7 +183,7 @@ describe("addresses in our own network", () => {
   beforeAll(async () => {
     guarded = await startBerth();
     eve = await member(guarded);
-  }, 60_000);
+  });
   afterAll(() => guarded?.[Symbol.asyncDispose]());
 
   test.each([
@@ -212,7 +212,7 @@ describe("addresses in our own network", () => {
     });
     expect(own.received).toEqual([]);
     await own[Symbol.asyncDispose]();
-  }, 30_000);
+  });
 });
 
 test("the event stream resumes after a kill without gap or duplicate, and ends at sign-out", async () => {
@@ -242,7 +242,7 @@ test("the event stream resumes after a kill without gap or duplicate, and ends a
   await bob.signOut();
   expect(await end).not.toContain("agent.created");
   expectRefusal(await bob.get("/api/events"), 401);
-}, 60_000);
+});
 
 test("with split roles: configured on the web, sent by the backend, streamed on the web", async () => {
   const sqld = await startSqld();
@@ -281,7 +281,7 @@ test("with split roles: configured on the web, sent by the backend, streamed on 
   } finally {
     await sqld.stop();
   }
-}, 60_000);
+});
 
 test("open streams do not delay a stop", async () => {
   const response = await ada.fetch("GET", "/api/events");
@@ -290,4 +290,4 @@ test("open streams do not delay a stop", async () => {
   expect(await berth.stop()).toBe(0);
   await end;
   expect(performance.now() - started).toBeLessThan(5_000);
-}, 20_000);
+});

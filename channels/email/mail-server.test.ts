@@ -159,7 +159,7 @@ describe.skipIf(dovecotIsMissing() !== undefined).each(["starttls", "always"] as
         encryptedLogin: false,
       });
       expect(await identifyOverTls(kind, certificate, other.cert, elsewhere)).toMatchObject({ outcome: INVALID });
-    }, 60_000);
+    });
 
     test("is taken on this machine with any certificate, as bridges have it", async () => {
       const certificate = await selfSigned("bridge.example");

@@ -49,14 +49,14 @@ test("two of eight messages are answered on the first day; the log says when the
   await eventually(async () => (await logOf(client, agentId)).some((message) => said.test(message)));
   await fixture.restart();
   expect(await says(9, "Hello?")).toBe(TOMORROW);
-}, 20_000);
+});
 
 test("commands and the web are not counted", async () => {
   const { client, agentId, says } = await newAccount();
   for (let n = 0; n < 3; n++) expect(await says(7, "/help")).toContain("/status");
   for (let n = 0; n < 3; n++) expect((await client.post("/api/agent", { agentId, message: "Hi" })).status).toBe(200);
   expect(await says(7, "Hello")).toContain("Hello");
-}, 20_000);
+});
 
 test("the next day it may answer more, and after the last one any number", async () => {
   const { id, says } = await newAccount();
@@ -73,7 +73,7 @@ test("the next day it may answer more, and after the last one any number", async
   expect(await says(5, "Hello")).toBe(TOMORROW);
   await age(3);
   expect(await says(6, "Hello")).toContain("Hello");
-}, 20_000);
+});
 
 test("an admin lifts the limits, which the audit log keeps; a paid plan ends them", async () => {
   const [one, other] = [await newAccount(), await newAccount()];
@@ -92,7 +92,7 @@ test("an admin lifts the limits, which the audit log keeps; a paid plan ends the
     one.id,
   );
   expect(JSON.parse(String(entry?.details))).toEqual({ limitsLifted: { from: false, to: true } });
-}, 20_000);
+});
 
 test("a quarter of the plan's models is shown as the limit of the month", async () => {
   const { client } = await newAccount();

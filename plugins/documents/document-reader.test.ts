@@ -110,7 +110,7 @@ describe("a PDF", () => {
 
   test("whose content unpacks to gigabytes is refused, or read as empty", async () => {
     expect(["EMPTY", "TOO_COMPLEX"]).toContain(await refusal(pdfBomb(1_000_000_000)));
-  }, 60_000);
+  });
 });
 
 describe("a DOCX", () => {

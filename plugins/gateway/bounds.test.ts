@@ -111,4 +111,4 @@ test("a client that sends but never reads is disconnected", async () => {
   const other = open();
   await other.next("status");
   client.destroy();
-}, 20_000);
+});

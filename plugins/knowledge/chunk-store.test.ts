@@ -26,7 +26,7 @@ describe.each([
       { name: "knowledge_vectors", texts: PASSAGE_TEXTS },
     );
     agentId = await insertAgent(database);
-  }, 30_000);
+  });
   afterAll(() => kept.remove());
 
   async function store(agent: string, id: string, texts: readonly string[], generation = 1): Promise<void> {

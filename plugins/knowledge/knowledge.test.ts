@@ -131,7 +131,7 @@ describe("a file", () => {
     expect(bomb.status).toBe("failed");
     expect((await eventsOf(bomb.id)).at(-1)).toMatchObject({ status: "failed" });
     expect(await files.search("tea")).toEqual([]);
-  }, 60_000);
+  });
 
   test("that is deleted is gone at once, and its passages soon", async () => {
     const { id } = await files.learn("Green tea.\n\n".repeat(2_000), "tea.txt");

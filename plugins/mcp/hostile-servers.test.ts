@@ -126,7 +126,7 @@ test("a silent server delays a turn once, and the next calls fail at once", asyn
   const started = performance.now();
   expect(await it.say("Ask three times.")).toMatch(/(The MCP server slow does not work.*){3}/s);
   expect(performance.now() - started).toBeLessThan(2_000);
-}, 20_000);
+});
 
 test("a call whose connection ends is not repeated, and its outcome counts as unknown", async () => {
   const begun = Promise.withResolvers<void>();
@@ -229,7 +229,7 @@ describe("what a server says of its tools", () => {
     );
     expect(await asksAt("Search.")).toBe(true);
     expect(server.calls).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 test("names that collide stay apart, and can't pass for tools of others", async () => {

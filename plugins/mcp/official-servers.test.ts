@@ -67,7 +67,7 @@ describe("the official servers", () => {
     const environment = await it.say("Call it.");
     expect(environment).toContain("PATH");
     expect(environment).not.toMatch(/sk-test|SECRET_KEY|PROVIDER_|DATABASE/);
-  }, 30_000);
+  });
 
   test("filesystem: reads within its folder, and writes only after an approval", async () => {
     await it.configure({
@@ -88,7 +88,7 @@ describe("the official servers", () => {
     await eventually(() => Bun.file(written).exists(), { what: "the file is written" });
     expect(await Bun.file(written).text()).toBe("Ahoy");
     expect(it.offered().filter((name) => name.startsWith("files__"))).toHaveLength(2);
-  }, 30_000);
+  });
 
   test("memory: keeps what it is told over connections", async () => {
     await it.configure({ memory: { command: "memory", reads: ["create_entities", "read_graph"] } });
@@ -99,7 +99,7 @@ describe("the official servers", () => {
     expect((await it.ada.post(`${it.path()}/memory/test`)).status).toBe(200);
     it.callOnce("memory__read_graph");
     expect(await it.say("What do you know?")).toContain("sails at dawn");
-  }, 30_000);
+  });
 });
 
 test("everything over HTTP, with sessions of an older revision, which are ended", async () => {
@@ -132,7 +132,7 @@ test("everything over HTTP, with sessions of an older revision, which are ended"
   expect(await it.say("Call it.")).toContain("[A picture: file 1]");
   await it.putConfig({});
   await until(program.stdout, "session termination request");
-}, 30_000);
+});
 
 describe("a command", () => {
   test.each([[{ command: "/bin/rm", args: ["-rf", "/tmp/x"] }], [{ command: "every" }]])(
@@ -152,7 +152,7 @@ describe("a command", () => {
     const server = await it.configure({ sh: { command: "/bin/sh", args: ["-c", "echo 'no such boat' >&2; exit 3"] } });
     expect(server.state).toBe("failed");
     expect(server.lastError).toContain("no such boat");
-  }, 30_000);
+  });
 
   test("runs in a folder of the agent, which goes with the agent", async () => {
     const home = join(it.kernel.config.dataDir, "mcp", it.agentId);
@@ -161,5 +161,5 @@ describe("a command", () => {
     expect((await it.looked("sh")).lastError).toContain(home);
     await it.ada.delete(`/api/agents/${it.agentId}`);
     await eventually(async () => !(await Bun.file(join(home, "trace")).exists()));
-  }, 30_000);
+  });
 });

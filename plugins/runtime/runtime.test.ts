@@ -531,7 +531,7 @@ describe("shutdown and restart", () => {
     await own.idle();
     const [{ left } = {}] = await own.rows("SELECT count(*) AS left FROM inbox WHERE status = 'pending'");
     expect(left).toBe(0);
-  }, 30_000);
+  });
 
   test("a message whose turn twenty starts found interrupted is parked instead of run, and not sooner", async () => {
     await using own = await openRuntimeFixture({ SHUTDOWN_GRACE: "1ms" });

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const { address } = await wallets.create(userId, () => []);
   await usd.mint(address, 20n * USD);
   await giveEther(chain, address);
-}, 60_000);
+});
 afterAll(async () => {
   await server?.kernel.jobs.stop();
   await server?.[Symbol.asyncDispose]();

@@ -170,7 +170,7 @@ test("stops reading the database for a client that does not read, and sends the 
   socket.resume();
   await eventually(() => bytes.match(/^id: /gm)?.length === events + 2, { timeoutMs: 10_000, everyMs: 100 });
   socket.destroy();
-}, 30_000);
+});
 
 describe("called directly", () => {
   const refused = { value: undefined as Error | undefined };

@@ -23,7 +23,7 @@ describe.each([
   beforeAll(async () => {
     nats = await startNats(servers);
     engine = await openNatsEngine({ address: nats.address, name: "test" });
-  }, 60_000);
+  });
   afterAll(async () => {
     await engine?.close();
     await nats?.[Symbol.asyncDispose]();
@@ -172,7 +172,7 @@ test("an engine that is away says so, and goes on when it is back", async () => 
   await retry();
   expect(await promise).toBe(2);
   await engine.close();
-}, 30_000);
+});
 
 test("a watch and a log that NATS sends nothing any more, without a word, begin anew within seconds", async () => {
   await using nats = await startNats();
@@ -208,7 +208,7 @@ test("a watch and a log that NATS sends nothing any more, without a word, begin 
   stop.abort();
   await Promise.all([watching, following]);
   await engine.close();
-}, 40_000);
+});
 
 test("servers that tell of no other hold as many copies as CLUSTER_URL lists servers", async () => {
   await using nats = await startNats(3, { advertise: false });
@@ -218,7 +218,7 @@ test("servers that tell of no other hold as many copies as CLUSTER_URL lists ser
   await nats.servers[0]?.kill();
   await eventually(async () => (await log.bounds()).last === 0, { timeoutMs: 15_000 });
   await engine.close();
-}, 40_000);
+});
 
 describe("CLUSTER_URL", () => {
   test("names servers, with credentials", () => {

@@ -148,7 +148,7 @@ test("a command may take longer than a silent client may stay", async () => {
   });
   connect(socketOf()).once("close", () => silentIsClosed.resolve("waited"));
   expect(await (await answer).json()).toBe("waited");
-}, 60_000);
+});
 
 describe("a socket that can't be created", () => {
   test("the socket of a killed service is replaced", async () => {

@@ -81,7 +81,7 @@ beforeAll(async () => {
   const path = `/api/agents/${body.agent.id}/channels/channel_c`;
   const { status } = await owner.put(path, { token: "EAAtokenOfHarbour" });
   expect(status).toBe(200);
-}, 60_000);
+});
 afterAll(async () => {
   Libsql.prototype.prepare = prepare;
   await server?.[Symbol.asyncDispose]();

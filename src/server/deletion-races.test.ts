@@ -1,13 +1,11 @@
 // Every route that writes, against an agent or an account that is deleted between authentication and write: the answer
 // says that it is gone or has changed, and never 500.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { becomeFirstAdmin, createMember } from "../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { createDeletionRaces, type DeletionRaces } from "../../tests/support/deletion-races.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { startTelegram, type Telegram } from "../../tests/support/telegram.ts";
-
-setDefaultTimeout(120_000);
 
 let telegram: Telegram;
 let server: TestServer;

@@ -92,7 +92,7 @@ describe.each([
     expect(help).not.toMatch(INTERNAL_NAME);
     await say("remind me in 1 second to breathe");
     await eventually(() => hears("⏰ You asked me to remind you: breathe"), { timeoutMs: 15_000 });
-  }, 60_000);
+  });
 });
 
 test("usage names the demo model, and no provider that was never asked", async () => {
@@ -114,4 +114,4 @@ test("on a public page the demo model proposes only what reaches the visitor", a
   expect(await say("remember that I like tea")).toBe("Done, I'll remember that.");
   expect(await say("what do you remember about me?")).toBe("I remember: I like tea.");
   expect(await say("remind me in 1 minute to stretch")).toBe("I can't remind you here.");
-}, 60_000);
+});

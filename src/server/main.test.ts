@@ -163,7 +163,7 @@ test("what needs a database refuses a folder without one, and writes nothing the
   } finally {
     empty.remove();
   }
-}, 30_000);
+});
 
 test("a preview of an import needs no service, and writes nothing", async () => {
   const empty = temporaryDir();
@@ -176,7 +176,7 @@ test("a preview of an import needs no service, and writes nothing", async () => 
   } finally {
     empty.remove();
   }
-}, 30_000);
+});
 
 test("a command with which a service may begin judges its arguments first, and writes nothing for wrong ones", async () => {
   const empty = temporaryDir();
@@ -197,7 +197,7 @@ test("a command with which a service may begin judges its arguments first, and w
   } finally {
     empty.remove();
   }
-}, 30_000);
+});
 
 test("serve names every wrong setting, a line each", async () => {
   const { exitCode, stderr } = await berth(["serve"], { PORT: "none", ROLE: "cook", LOG_LEVEL: "loud" });
@@ -221,7 +221,7 @@ test("without a service, its cells are unknown; without accounts, the list says 
   );
   expect((await here("user", "list", "--query", "ada")).stdout).toBe('No account has "ada" in its address or name.\n');
   dir.remove();
-}, 30_000);
+});
 
 describe("while a service runs", () => {
   let server: TestServer;

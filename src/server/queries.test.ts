@@ -110,7 +110,7 @@ beforeAll(async () => {
       ran.filter((sql) => !CONTROLS.test(sql)),
     );
   }
-}, 60_000);
+});
 afterAll(async () => {
   Libsql.prototype.prepare = prepare;
   planner?.close();

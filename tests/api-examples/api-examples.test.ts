@@ -7,7 +7,7 @@ import { runTour, type TourResult } from "./run-tour.ts";
 let tour: TourResult;
 beforeAll(async () => {
   tour = await runTour();
-}, 240_000);
+});
 
 test("every scenario goes to its end", () => {
   expect(tour.broken).toEqual([]);

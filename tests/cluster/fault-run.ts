@@ -26,6 +26,10 @@ export interface FaultRun {
   natsServers?: number;
   /** Default: all that concern a cluster with so many cells. */
   faults?: readonly Fault[];
+  /** Happen once each, in this order, before those that are chosen. */
+  steps?: readonly Fault[];
+  /** Of all machines at the start. Default: `dist/berth`. */
+  binary?: string;
   print(line: string): void;
 }
 
@@ -55,10 +59,11 @@ export const faultsFor = (cells: number): readonly Fault[] => [
 
 export async function runFaults(options: FaultRun): Promise<FaultReport> {
   const { seed, seconds, cells = 1, nodes = 3, natsServers = 3, faults = faultsFor(cells), print } = options;
+  const { steps = [], binary } = options;
   const random = seeded(seed);
-  await using world = await startWorld({ nodes, natsServers, cells, seed });
+  await using world = await startWorld({ nodes, natsServers, cells, seed, ...(binary !== undefined && { binary }) });
   try {
-    return await runUnderLoad({ world, random, seconds, faults, print });
+    return await runUnderLoad({ world, random, seconds, faults, steps, print });
   } catch (error) {
     print(JSON.stringify(await world.cluster.status().catch(String)));
     throw error;
@@ -75,10 +80,11 @@ interface Load {
   random: Seeded;
   seconds: number;
   faults: readonly Fault[];
+  steps: readonly Fault[];
   print(line: string): void;
 }
 
-async function runUnderLoad({ world, random, seconds, faults, print }: Load): Promise<FaultReport> {
+async function runUnderLoad({ world, random, seconds, faults, steps, print }: Load): Promise<FaultReport> {
   const { cluster, cells, telegram, bots } = world;
   const interruptions: Interruption[] = [];
   /** From its begin until all was well again, in epoch ms. */
@@ -87,8 +93,9 @@ async function runUnderLoad({ world, random, seconds, faults, print }: Load): Pr
   const messages = startMessages(telegram, bots);
   const reads = startReads(world);
   const end = performance.now() + seconds * 1_000;
-  while (performance.now() < end) {
-    const fault = choose(faults, random);
+  const toCome = [...steps];
+  while (toCome.length > 0 || performance.now() < end) {
+    const fault = toCome.shift() ?? choose(faults, random);
     const began = Date.now();
     print(fault.name);
     await fault.run({

@@ -1,6 +1,9 @@
 // npm run cluster-test -- --cells N --seed S --minutes M: a cluster under load and faults, printed as it goes.
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { run } from "../support/process.ts";
 import { faultsFor, runFaults } from "./fault-run.ts";
+import { upgradeSteps, type Versions } from "./upgrades.ts";
 
 const { values } = parseArgs({
   options: {
@@ -10,6 +13,8 @@ const { values } = parseArgs({
     nodes: { type: "string", default: "3" },
     servers: { type: "string", default: "3" },
     only: { type: "string" },
+    from: { type: "string" },
+    next: { type: "string" },
     help: { type: "boolean", short: "h" },
   },
 });
@@ -21,7 +26,9 @@ if (values.help) {
   --minutes M    how long (default: 3)
   --nodes N      machines (default: 3)
   --servers N    servers of NATS (default: 3)
-  --only TEXT    the faults whose names contain TEXT`);
+  --only TEXT    the faults whose names contain TEXT
+  --from FILE    the program that all machines begin with (default: dist/berth)
+  --next FILE    a later version, to which the machines are upgraded before the faults begin, one after the other`);
   process.exit(0);
 }
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
@@ -33,8 +40,12 @@ if (faults.length === 0)
 console.log(
   `cluster test: --cells ${cells} --seed ${seed} --minutes ${values.minutes} --nodes ${values.nodes} --servers ${values.servers}`,
 );
+const from = resolve(values.from ?? "dist/berth");
+const steps = values.next === undefined ? [] : upgradeSteps(await versions(from, resolve(values.next)));
 const report = await runFaults({
   seed,
+  ...(values.from !== undefined && { binary: from }),
+  steps,
   seconds: Number(values.minutes) * 60,
   cells,
   nodes: Number(values.nodes),
@@ -44,3 +55,8 @@ const report = await runFaults({
 });
 console.log(report);
 process.exit(0);
+
+async function versions(present: string, next: string): Promise<Versions> {
+  const { stdout } = await run([next, "version"], {}, ".");
+  return { present, next, nextVersion: /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? "" };
+}

@@ -30,6 +30,8 @@ export interface WorldOptions {
   natsServers: number;
   cells: number;
   seed: number;
+  /** Default: `dist/berth`. */
+  binary?: string;
 }
 
 /** It has a price: calls that are free are not in the ledger after a crash. */
@@ -39,7 +41,7 @@ export const FIRST_NAME = "Name 0";
 const BOTS_OF_ONE_CELL = 4;
 const BOTS_OF_EACH_CELL = 2;
 
-export async function startWorld({ nodes, natsServers, cells, seed }: WorldOptions): Promise<World> {
+export async function startWorld({ nodes, natsServers, cells, seed, binary }: WorldOptions): Promise<World> {
   await using undo = new AsyncDisposableStack();
   const upstream = await startUpstream({ models: [MODEL] });
   undo.defer(() => upstream.stop());
@@ -52,6 +54,7 @@ export async function startWorld({ nodes, natsServers, cells, seed }: WorldOptio
       nodes,
       natsServers,
       hasGates: true,
+      ...(binary !== undefined && { binary }),
       env: {
         CHANNEL_A_API_ROOT: telegram.url,
         PROVIDER_5_BASE_URL: upstream.url,

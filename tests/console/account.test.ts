@@ -30,7 +30,7 @@ beforeAll(async () => {
   issuer = await startIssuer();
   const social = { SOCIAL_ISSUER: issuer.url, SOCIAL_AUDIENCE: issuer.audience };
   await berth.restart({ keepPorts: true, env: { BASE_URL: berth.web, ...provider, ...social } });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await oidc?.[Symbol.asyncDispose]();
@@ -61,7 +61,7 @@ describe("the profile", () => {
     await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
     expect(await page.title()).toBe("Account · Berth");
     expect(view.console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("changes the address with the password, says what is wrong, and sends the link again", async () => {
     await using view = await open("/account");
@@ -85,7 +85,7 @@ describe("the profile", () => {
     await button(page, "Make a new link").click();
     await toast(page, "A new link is in the folder outbox.");
     expect(view.console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("deletes the account after its address and the password were typed", async () => {
     await using view = await open("/account");
@@ -102,7 +102,7 @@ describe("the profile", () => {
     await confirm.click();
     await page.getByRole("link", { name: "Sign in" }).waitFor();
     expect((await ada.get("/api/settings")).status).toBe(401);
-  }, 60_000);
+  });
 });
 
 describe("security", () => {
@@ -124,7 +124,7 @@ describe("security", () => {
     expect((await signIn(password)).status).toBe(401);
     expect((await signIn("another good password")).status).toBe(200);
     expect(view.console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("turns two-factor on with a QR code, shows the recovery codes once, and turns it off with one", async () => {
     await using view = await open("/account/security");
@@ -156,7 +156,7 @@ describe("security", () => {
     await toast(page, "Two-factor is off.");
     expect(await settingsOf(ada)).toMatchObject({ twoFactorEnabled: false });
     expect(view.console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("says when few recovery codes are left", async () => {
     const ada = await member(berth);
@@ -164,7 +164,7 @@ describe("security", () => {
     for (const totp of recoveryCodes.slice(0, 8)) await ada.signIn({ totp });
     await using view = await open("/account/security", ada);
     await view.page.getByText("Only 2 recovery codes are left.").waitFor();
-  }, 60_000);
+  });
 });
 
 test("an account of a wallet sets its first password and an address; its only way in can't be removed", async () => {
@@ -190,7 +190,7 @@ test("an account of a wallet sets its first password and an address; its only wa
   await button(page, "Send the link").click();
   await page.getByText("Not verified").waitFor();
   expect(view.console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("devices are listed in words, and signed out one by one or all others", async () => {
   const ada = await member(berth);
@@ -216,7 +216,7 @@ test("devices are listed in words, and signed out one by one or all others", asy
   for (const client of [laptop, odd]) expect((await client.get("/api/settings")).status).toBe(401);
   expect((await ada.get("/api/settings")).status).toBe(200);
   expect(view.console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("an API key is shown once, works within its rights, and is revoked unless that is undone", async () => {
   await using view = await open("/account/keys");
@@ -248,7 +248,7 @@ test("an API key is shown once, works within its rights, and is revoked unless t
   await revoked;
   expect((await ask("GET", "/api/agents")).status).toBe(401);
   expect(view.console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 describe("sign-ins", () => {
   test("link a provider and a wallet, and are removed; another account's is refused", async () => {
@@ -281,7 +281,7 @@ describe("sign-ins", () => {
     expect(other.page.url()).toBe(`${berth.web}/account/sign-ins`);
     await other.page.goto(`/account/sign-ins?error=${encodeURIComponent(HOSTILE)}`);
     await other.page.getByText("That did not work. Try again.").waitFor();
-  }, 60_000);
+  });
 
   test("link a social identity by its token, and unlink it", async () => {
     await using view = await open("/account/sign-ins");
@@ -311,7 +311,7 @@ describe("sign-ins", () => {
     await page.getByText("None is linked. An app").waitFor();
     expect((await ada.get<{ fid: null }>("/api/settings/social")).body.fid).toBeNull();
     expect(view.console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("ask for the password when the sign-in is old", async () => {
     await using view = await open("/account/sign-ins");
@@ -327,7 +327,7 @@ describe("sign-ins", () => {
     await button(page, "Confirm").click();
     await dialog.getByRole("alert").getByText("wrong").waitFor();
     expect(view.console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 });
 
 test("notifications are kept, and shown as before when the server refuses", async () => {
@@ -348,7 +348,7 @@ test("notifications are kept, and shown as before when the server refuses", asyn
   await agents.click();
   await toast(page, "Not now.");
   expect(await agents.getAttribute("aria-checked")).toBe("false");
-}, 60_000);
+});
 
 test("the plan page has credits, and what the referral link brought", async () => {
   const ada = await member(berth);
@@ -360,7 +360,7 @@ test("the plan page has credits, and what the referral link brought", async () =
   expect(await figure("People who came").textContent()).toContain("1");
   expect(await figure("Credits from that").textContent()).toContain("10");
   expect(view.console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("language, theme and time zone are kept in this browser", async () => {
   await using view = await open("/account/appearance");
@@ -374,7 +374,7 @@ test("language, theme and time zone are kept in this browser", async () => {
   await page.getByRole("heading", { name: "Aussehen und Zeit" }).waitFor();
   await page.goto("/login");
   expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
-}, 60_000);
+});
 
 test("a page whose data can't be read says why, and how to go on", async () => {
   await using view = await open("/account");
@@ -393,14 +393,14 @@ test("a page whose data can't be read says why, and how to go on", async () => {
   await page.getByText("No key yet").waitFor();
   await view.console.open("/account/nothing-here");
   await page.getByRole("heading", { name: "There is no such page" }).waitFor();
-}, 60_000);
+});
 
 test("sign out ends the session", async () => {
   await using view = await open("/account");
   await button(view.page, "Sign out").first().click();
   await view.page.waitForURL(/\/login/);
   expect((await view.ada.get("/api/settings")).status).toBe(401);
-}, 60_000);
+});
 
 describe("is accessible:", () => {
   let ada: Client;
@@ -408,7 +408,7 @@ describe("is accessible:", () => {
     ada = await member(berth);
     for (const name of ["laptop", HOSTILE]) await ada.post("/api/keys", { name, scopes: ["read"] });
     await createClient(berth).post("/api/auth/callback/credentials", ada.account);
-  }, 30_000);
+  });
 
   test.each(["", "/security", "/sign-ins", "/sessions", "/keys", "/notifications", "/plan", "/appearance"])(
     "/account%s",
@@ -418,7 +418,6 @@ describe("is accessible:", () => {
         prepare: (page) => page.locator(".skeleton").first().waitFor({ state: "detached" }),
       });
     },
-    60_000,
   );
 
   test("the steps of turning two-factor on", async () => {
@@ -442,23 +441,19 @@ describe("is accessible:", () => {
         await bob.delete("/api/settings/2fa", { password: bob.account.password, code });
       },
     });
-  }, 60_000);
+  });
 
   test.each([
     ["deleting", "", "main section button"],
     ["a new key", "/keys", "main section header button"],
     ["turning two-factor on", "/security", "main section header button"],
-  ])(
-    "the dialog of %s",
-    async (_, path, trigger) => {
-      await expectAccessible(berth, ada, `/account${path}`, {
-        name: `account${path.replace("/", "-")}-dialog`,
-        async prepare(page) {
-          await page.locator(trigger).last().click();
-          await page.getByRole("dialog").waitFor();
-        },
-      });
-    },
-    60_000,
-  );
+  ])("the dialog of %s", async (_, path, trigger) => {
+    await expectAccessible(berth, ada, `/account${path}`, {
+      name: `account${path.replace("/", "-")}-dialog`,
+      async prepare(page) {
+        await page.locator(trigger).last().click();
+        await page.getByRole("dialog").waitFor();
+      },
+    });
+  });
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   berth = await startBerth({ env: { MAINNET_RPC_URL: "http://127.0.0.1:9" } });
   ada = await member(berth);
   ({ id: agentId } = await provision(ada, "Harbour"));
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 /** Puts a wallet into the browser, as an extension does. `sign` signs the hex of a text, or throws what the wallet throws. */
@@ -69,7 +69,7 @@ describe("the proofs", () => {
     await page.getByRole("heading", { name: "Approvals", level: 1 }).waitFor();
     await expectVerified(false);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   const expectVerified = async (verified: boolean) => {
     await eventually(
@@ -103,7 +103,7 @@ describe("the proofs", () => {
     expect(signed[0]).toContain(`Agent ID: ${agentId}`);
     expect(signed[0]).toContain("Verification: exchange account");
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("without a wallet in the browser: the text can be signed elsewhere", async () => {
     await using console = await openConsole(berth, ada);
@@ -118,7 +118,7 @@ describe("the proofs", () => {
     await page.getByRole("button", { name: "Check the signature" }).click();
     await page.getByRole("alert").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test(
     "are accessible",
@@ -160,7 +160,7 @@ describe("stopping and deleting", () => {
     await page.getByText("Everything is there again.").waitFor();
     expect(await sessions()).toBe(1);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("an agent is deleted only by its name", async () => {
     const { id } = await provision(ada, "Old <b>boat</b>");
@@ -185,7 +185,7 @@ describe("stopping and deleting", () => {
     await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
     expect((await ada.get(`/api/agents/${id}`)).status).toBe(404);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test(
     "is accessible, also while it asks for the name",

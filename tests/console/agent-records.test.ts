@@ -26,7 +26,7 @@ beforeAll(async () => {
   await berth.stop();
   fill();
   await berth.restart({ keepPorts: true });
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 function fill(): void {
@@ -67,7 +67,7 @@ describe("the log", () => {
     await log.getByText("start: the agent is active").waitFor();
     expect(await page.title()).not.toBe("owned");
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("leads from a line to the turn behind it, and to the page of what it is about", async () => {
     const made = await ada.post<{ schedule: { id: string } }>(`/api/agents/${agentId}/schedules`, {
@@ -91,7 +91,7 @@ describe("the log", () => {
     await page.getByRole("heading", { name: "Tides" }).or(page.getByText("Tides").first()).first().waitFor();
     expect(new URL(page.url()).pathname).toBe(`/agents/${agentId}/schedules`);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("goes back to its oldest line, and is filtered by level and words in the address", async () => {
     await using console = await openConsole(berth, ada);
@@ -118,7 +118,7 @@ describe("the log", () => {
     await page.getByRole("searchbox").fill("nothing like it");
     await page.getByText("No such line").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test(
     "is accessible",
@@ -150,13 +150,13 @@ describe("the figures", () => {
     const dashes = await legend.evaluateAll((all) => all.map((one) => one.getAttribute("stroke-dasharray")));
     expect(dashes).toEqual(["", "6 4"]);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("of an agent without work say what will be there", async () => {
     await using console = await openConsole(berth, ada);
     await console.open(`/agents/${quietId}/figures`);
     await console.page.getByText("Nothing happened in this time").waitFor();
-  }, 60_000);
+  });
 
   test(
     "are accessible",
@@ -204,7 +204,7 @@ describe("the backups", () => {
     await page.getByRole("status").getByRole("link", { name: "Lighthouse" }).click();
     await page.waitForURL((url) => !url.pathname.includes(quietId) && /^\/agents\/[^/]+$/.test(url.pathname));
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("an update that is under way elsewhere, and a failing disk, are told", async () => {
     await using console = await openConsole(berth, ada);
@@ -222,7 +222,7 @@ describe("the backups", () => {
     await page.route("**/backups", fail(500, "BACKUP_FAILED", "The disk has no room for a backup."));
     await page.getByRole("button", { name: "Back up now" }).click();
     await page.getByText("The disk has no room for a backup.").waitFor();
-  }, 60_000);
+  });
 
   test(
     "are accessible, also while one is chosen",

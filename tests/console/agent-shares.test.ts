@@ -15,7 +15,7 @@ beforeAll(async () => {
   berth = await startBerth({ env: { RATE_LIMITS: "off", TESTNET_RPC_URL: NOWHERE, MAINNET_RPC_URL: NOWHERE } });
   ada = await member(berth, "enterprise");
   ({ id } = await provision(ada, "Harbour"));
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 test("the wallet's page says whether the agent may spend, and within which limits", async () => {
@@ -41,7 +41,7 @@ test("the wallet's page says whether the agent may spend, and within which limit
   await page.getByRole("main").getByRole("link", { name: "To your wallet" }).click();
   await page.getByRole("heading", { name: "Wallet", level: 1 }).waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("the webhooks' page lists those that hear of the agent, and makes one that does", async () => {
   await ada.post("/api/webhooks", { url: "https://example.com/me", types: ["user.*"], description: "Only me" });
@@ -62,7 +62,7 @@ test("the webhooks' page lists those that hear of the agent, and makes one that 
   await console.open(`/agents/${id}/webhooks`);
   await page.getByText("https://example.com/harbour").waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("the public page's card for agents of others is where it is shown", async () => {
   await using console = await openConsole(berth, ada);
@@ -81,7 +81,7 @@ test("the public page's card for agents of others is where it is shown", async (
   expect(JSON.stringify([supportedInterfaces, url])).toContain(`"${address}"`);
   await section.getByRole("button", { name: "Copy the address of the card" }).waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("the pages are accessible", async () => {
   for (const path of ["wallet", "webhooks", "public", "wallet"]) {
@@ -90,4 +90,4 @@ test("the pages are accessible", async () => {
       prepare: (page) => page.locator("main .skeleton").first().waitFor({ state: "detached" }),
     });
   }
-}, 120_000);
+});

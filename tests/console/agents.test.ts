@@ -17,7 +17,7 @@ beforeAll(async () => {
   ada = await member(berth, "enterprise");
   harbour = await provision(ada, "Harbour");
   for (const name of ["Pier", "Quay", HOSTILE]) await provision(ada, name);
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 const links = (page: Page) => page.getByRole("list", { name: /^(Agents|Agenten)$/ }).getByRole("link");
@@ -47,7 +47,7 @@ describe("the list", () => {
     await page.getByRole("button", { name: "Show all agents" }).click();
     await page.getByText("4 agents shown").waitFor({ state: "attached" });
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("shows what happens elsewhere without a reload: state, names, new agents", async () => {
     await using console = await openConsole(berth, ada);
@@ -62,7 +62,7 @@ describe("the list", () => {
     await ada.patch(`/api/agents/${harbour.id}`, { name: "Harbour" });
     await ada.post(`/api/agents/${harbour.id}/start`, {});
     await page.getByRole("link", { name: "Harbour", exact: true }).waitFor();
-  }, 60_000);
+  });
 
   test("stops an agent from its menu by keyboard, with undo", async () => {
     await using console = await openHome();
@@ -75,7 +75,7 @@ describe("the list", () => {
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText("Pier runs").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("stops and starts several at once", async () => {
     await using console = await openHome();
@@ -92,7 +92,7 @@ describe("the list", () => {
     await bar.getByRole("button", { name: "Start", exact: true }).click();
     await page.getByText("4 agents run").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("restarts several at once, and deletes them once their number is typed", async () => {
     const eve = await member(berth, "enterprise");
@@ -121,7 +121,7 @@ describe("the list", () => {
     const { body } = await eve.get<{ agents: { name: string }[] }>("/api/agents");
     expect(body.agents.map(({ name }) => name)).toEqual(["Dinghy"]);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("remembers the order of the list", async () => {
     await using console = await openHome();
@@ -134,7 +134,7 @@ describe("the list", () => {
     await page.getByLabel("Order").selectOption("newest");
     await page.reload();
     expect(await page.getByLabel("Order").inputValue()).toBe("newest");
-  }, 60_000);
+  });
 
   test("remembers cards or rows", async () => {
     await using console = await openHome();
@@ -142,7 +142,7 @@ describe("the list", () => {
     await page.getByRole("button", { name: "Show as a list" }).click();
     await page.reload();
     await page.getByRole("button", { name: "Show as cards" }).waitFor();
-  }, 60_000);
+  });
 
   test("of 10,000 agents holds only those in view, and jumps to any of them", async () => {
     await using console = await openConsole(berth, ada);
@@ -172,28 +172,24 @@ describe("the list", () => {
     await page.keyboard.press("Home");
     await page.getByRole("link", { name: "Agent 1", exact: true }).waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test.each([
     [503, { error: "The database is busy.", code: "STORAGE_UNAVAILABLE" }, "The database is busy."],
     [429, { error: "Too many requests.", code: "RATE_LIMITED" }, "Too many requests."],
-  ])(
-    "says what is wrong on %d, and tries again",
-    async (status, body, words) => {
-      await using console = await openConsole(berth, ada);
-      const { page } = console;
-      let isBroken = true;
-      await page.route("**/api/agents/overview*", (route) =>
-        isBroken ? route.fulfill({ status, json: body }) : route.continue(),
-      );
-      await console.open("/");
-      await page.getByRole("alert").getByText(words).waitFor();
-      isBroken = false;
-      await page.getByRole("button", { name: "Try again" }).click();
-      await links(page).first().waitFor();
-    },
-    60_000,
-  );
+  ])("says what is wrong on %d, and tries again", async (status, body, words) => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    let isBroken = true;
+    await page.route("**/api/agents/overview*", (route) =>
+      isBroken ? route.fulfill({ status, json: body }) : route.continue(),
+    );
+    await console.open("/");
+    await page.getByRole("alert").getByText(words).waitFor();
+    isBroken = false;
+    await page.getByRole("button", { name: "Try again" }).click();
+    await links(page).first().waitFor();
+  });
 });
 
 test("the dialog that makes an agent leads an admin to the page of keys, and tells others whom to ask", async () => {
@@ -216,7 +212,7 @@ test("the dialog that makes an agent leads an admin to the page of keys, and tel
   await other.open("/?new=1");
   await other.page.getByRole("dialog").getByText("An admin can add a key.").waitFor();
   expect(await other.page.getByRole("dialog").getByRole("link").count()).toBe(0);
-}, 60_000);
+});
 
 describe("a new agent", () => {
   test("is made from a template, and its chat opens", async () => {
@@ -238,7 +234,7 @@ describe("a new agent", () => {
     const { body } = await ada.get<{ config: Record<string, unknown> }>(`/api/agents/${id}/config`);
     expect(body.config).toMatchObject({ instructions: "Read what I send you.", temperature: 0.3 });
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("begins from the palette on any page, and with a link", async () => {
     await using console = await openHome();
@@ -254,7 +250,7 @@ describe("a new agent", () => {
     await console.open("/agents?new=support-desk");
     await page.getByRole("dialog", { name: "New agent" }).waitFor();
     expect(await page.getByRole("radio", { name: /Support desk/ }).isChecked()).toBe(true);
-  }, 60_000);
+  });
 
   test("keeps what was typed when the connection is lost, and does not make two agents", async () => {
     await using console = await openHome();
@@ -269,7 +265,7 @@ describe("a new agent", () => {
     await page.waitForURL(/\/chat/);
     const { body } = await ada.get<{ total: number }>("/api/agents/overview?query=once");
     expect(body.total).toBe(1);
-  }, 60_000);
+  });
 
   test("says which field is wrong, and what to do when the plan is full or there is none", async () => {
     const bob = createClient(berth);
@@ -290,7 +286,7 @@ describe("a new agent", () => {
     await page.getByRole("button", { name: "Make the agent" }).click();
     await page.getByRole("alert").getByText("Your plan has room for 1 agent").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 });
 
 test("somebody without an agent learns what one is, and begins with a template", async () => {
@@ -303,7 +299,7 @@ test("somebody without an agent learns what one is, and begins with a template",
         .first()
         .waitFor(),
   });
-}, 60_000);
+});
 
 test("an agent's frame renames, stops and starts it, and another's agent is not found", async () => {
   await using console = await openConsole(berth, ada);
@@ -323,7 +319,7 @@ test("an agent's frame renames, stops and starts it, and another's agent is not 
   const foreign = await provision(await member(berth));
   await console.open(`/agents/${foreign.id}`);
   await page.getByRole("heading", { name: "This does not exist" }).waitFor();
-}, 60_000);
+});
 
 test("a stop that does not reach Berth is taken back, and said", async () => {
   await using console = await openConsole(berth, ada);
@@ -336,7 +332,7 @@ test("a stop that does not reach Berth is taken back, and said", async () => {
   await page.getByText("Berth can't be reached.").first().waitFor();
   await state.getByText("Running").waitFor();
   await page.getByRole("button", { name: "Stop" }).waitFor();
-}, 60_000);
+});
 
 test("a phone's list of all pages leads to each of an agent's", async () => {
   await using console = await openConsole(berth, ada, { theme: "light", width: 390 });
@@ -347,7 +343,7 @@ test("a phone's list of all pages leads to each of an agent's", async () => {
   expect(new URL(page.url()).pathname).toBe(`/agents/${harbour.id}/backups`);
   await page.goBack();
   await page.getByRole("heading", { name: "The last two weeks" }).waitFor();
-}, 60_000);
+});
 
 test("a phone shows names, counts and conversations whole, also in German", async () => {
   const words = "a rather long first message that does not end before the edge of any phone ".repeat(3);
@@ -363,7 +359,7 @@ test("a phone shows names, counts and conversations whole, also in German", asyn
   await console.open(`/agents/${harbour.id}`);
   await page.getByRole("link", { name: /a rather long first message/ }).waitFor();
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
-}, 60_000);
+});
 
 test("the pages are accessible in both themes, sizes and languages, with menu and dialog open", async () => {
   const ready = async (page: Page) => void (await links(page).first().waitFor());
@@ -398,4 +394,4 @@ test("the pages are accessible in both themes, sizes and languages, with menu an
         .first()
         .waitFor(),
   });
-}, 180_000);
+});

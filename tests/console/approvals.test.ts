@@ -39,7 +39,7 @@ beforeAll(async () => {
   ada = await member(berth);
   ({ id: agentId } = await provision(ada, "Harbour", { model: "provider_5:fake-small" }));
   await ada.patch(`/api/agents/${agentId}`, { model: "custom" });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await upstream?.[Symbol.asyncDispose]();
@@ -75,7 +75,7 @@ test("a call appears while the page is open, as text, and runs only after it was
   await page.getByText("and it ran").waitFor();
   expect(await page.title()).not.toBe("owned");
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("what was decided in another window says so", async () => {
   await ask("Read the tides");
@@ -89,7 +89,7 @@ test("what was decided in another window says so", async () => {
   await page.getByRole("button", { name: "Approve once" }).click();
   await page.getByText("This was decided in the meantime").waitFor();
   await page.getByText("Nothing waits for you").waitFor();
-}, 60_000);
+});
 
 test("a server that is away says what to do, and the page goes on when it is back", async () => {
   await using console = await openConsole(berth, ada);
@@ -106,13 +106,13 @@ test("a server that is away says what to do, and the page goes on when it is bac
   await page.unroute("**/api/approvals?*");
   await page.getByRole("button", { name: "Try again", exact: true }).click();
   await page.getByText("Nothing waits for you").waitFor();
-}, 60_000);
+});
 
 test("somebody else's agent does not exist", async () => {
   await using console = await openConsole(berth, await member(berth));
   await console.page.goto(`/agents/${agentId}/approvals`);
   await console.page.getByRole("heading", { name: "This does not exist" }).waitFor();
-}, 60_000);
+});
 
 test("the lists are accessible in both themes and sizes", async () => {
   await ask("Read the harbour's rules");
@@ -124,4 +124,4 @@ test("the lists are accessible in both themes and sizes", async () => {
     name: "agent-approvals-decided",
     prepare: (page) => page.getByText("remind_me").first().waitFor(),
   });
-}, 120_000);
+});

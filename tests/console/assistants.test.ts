@@ -20,7 +20,7 @@ beforeAll(async () => {
     },
   });
   redirect = { url: `http://127.0.0.1:${server.port}/back`, arrived, stop: () => server.stop(true) };
-}, 60_000);
+});
 afterAll(async () => {
   await redirect?.stop();
   await berth?.[Symbol.asyncDispose]();
@@ -79,7 +79,7 @@ test("an app is connected after a question, listed, and ended", async () => {
   await page.getByText("None yet").waitFor();
   // The only other site is the app's.
   expect(console.complaints().filter((one) => !one.startsWith(`foreign: ${redirect.url}`))).toEqual([]);
-}, 60_000);
+});
 
 test("a refusal goes back to the app, and a link without an app goes nowhere", async () => {
   const ada = await member(berth);
@@ -90,7 +90,7 @@ test("a refusal goes back to the app, and a link without an app goes nowhere", a
   await page.waitForURL(/error=access_denied/);
   await page.goto("/oauth/authorize?client_id=nobody&redirect_uri=https://evil.example/");
   await page.getByRole("heading", { name: "This can't be connected" }).waitFor();
-}, 60_000);
+});
 
 test("somebody who is not signed in signs in first, and comes back", async () => {
   const ada = await member(berth);
@@ -102,22 +102,18 @@ test("somebody who is not signed in signs in first, and comes back", async () =>
   await page.getByLabel("Password", { exact: true }).fill(ada.account.password);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByRole("heading", { name: "Connect Desk?" }).waitFor();
-}, 60_000);
+});
 
-test.each(VIEWS)(
-  "accessible: $theme, $width, $language",
-  async (view) => {
-    const ada = await member(berth);
-    await using console = await openConsole(berth, ada, view);
-    const { page } = console;
-    await page.goto((await authorizeAddress("Desk assistant")).path);
-    await page.locator("#ask").waitFor();
-    await console.shoot(`consent-${view.theme}-${view.width}`);
-    expect(await console.violations()).toEqual([]);
-    await console.open("/account/assistants?way=key");
-    await page.locator("pre").first().waitFor();
-    await console.shoot(`assistants-${view.theme}-${view.width}`);
-    expect(await console.violations()).toEqual([]);
-  },
-  60_000,
-);
+test.each(VIEWS)("accessible: $theme, $width, $language", async (view) => {
+  const ada = await member(berth);
+  await using console = await openConsole(berth, ada, view);
+  const { page } = console;
+  await page.goto((await authorizeAddress("Desk assistant")).path);
+  await page.locator("#ask").waitFor();
+  await console.shoot(`consent-${view.theme}-${view.width}`);
+  expect(await console.violations()).toEqual([]);
+  await console.open("/account/assistants?way=key");
+  await page.locator("pre").first().waitFor();
+  await console.shoot(`assistants-${view.theme}-${view.width}`);
+  expect(await console.violations()).toEqual([]);
+});

@@ -15,7 +15,7 @@ beforeAll(async () => {
   discord = await startDiscord();
   berth = await startBerth({ env: { CHANNEL_B_API_ROOT: discord.url, RATE_LIMITS: "off" } });
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await discord?.stop();
@@ -57,4 +57,4 @@ test("a token is judged while it is typed; the bot answers its owner and a serve
   await page.getByRole("button", { name: "Connect second_mate" }).click();
   await page.getByText("Answers in Discord").waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});

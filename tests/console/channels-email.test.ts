@@ -26,7 +26,7 @@ describe.skipIf(missing !== undefined)("a mailbox", () => {
     people = await startReadersServer(ADDRESS, "the password");
     berth = await startBerth({ env: { OUTBOUND_ALLOW: "127.0.0.0/8", RATE_LIMITS: "off" } });
     ada = await member(berth, "enterprise");
-  }, 60_000);
+  });
   afterAll(async () => {
     await berth?.[Symbol.asyncDispose]();
     await people?.[Symbol.asyncDispose]();
@@ -68,5 +68,5 @@ describe.skipIf(missing !== undefined)("a mailbox", () => {
     says("hello", proven);
     await eventually(() => people.mails.some(({ mail }) => mail.text?.startsWith("Hello!")));
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 });

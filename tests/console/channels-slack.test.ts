@@ -16,7 +16,7 @@ beforeAll(async () => {
   slack = await startSlack();
   berth = await startBerth({ env: { CHANNEL_D_API_ROOT: slack.url, RATE_LIMITS: "off" } });
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await slack?.stop();
@@ -59,4 +59,4 @@ test("both tokens are judged while they are typed, each at its field; the bot an
   slack.revoke(tokens.appToken);
   await page.getByText("Slack does not accept this bot any more").waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});

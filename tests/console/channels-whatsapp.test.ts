@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
   proxy.pointTo(berth.web);
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 afterAll(async () => {
   await proxy?.[Symbol.asyncDispose]();
   await berth?.[Symbol.asyncDispose]();
@@ -99,7 +99,7 @@ test("a business gets from the guide to an answer, and the token is judged while
   await whatsapp.waitFor(() => bot.sent(ADA).some(({ text }) => text.startsWith("Hello!")));
   expect(await page.content()).not.toContain(tokenOf(2));
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("an address that Meta can't reach is named, and tried at once on request; a revoked token asks for a new one", async () => {
   const { id } = await provision(ada, "Bosun", { channels: { channel_c: { access: "open" } } });
@@ -128,7 +128,7 @@ test("an address that Meta can't reach is named, and tried at once on request; a
   renewed.says("and now?");
   await whatsapp.waitFor(() => renewed.sent(ADA).length > 0);
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("the page of a connected number is accessible", async () => {
   const { id } = await provision(ada, "Cook");
@@ -143,4 +143,4 @@ test("the page of a connected number is accessible", async () => {
       prepare: (page) => page.locator("main h2").first().waitFor(),
     });
   }
-}, 90_000);
+});

@@ -33,7 +33,7 @@ beforeAll(async () => {
     },
   });
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 beforeEach(async () => {
   upstream.reset();
   agentId = (await provision(ada, "Harbour")).id;
@@ -110,7 +110,7 @@ describe("writing to an agent", () => {
     await page.goBack();
     await feed(page).getByRole("cell", { name: "8.4" }).waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("shows what a delegated task has used below it, in the chat and in the turn, by keyboard", async () => {
     agentId = (await provision(ada, "Harbour", { skills: { delegate: true } })).id;
@@ -148,7 +148,7 @@ describe("writing to an agent", () => {
     expect(await console.violations()).toEqual([]);
     await console.shoot("delegated-turn");
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("Shift+Enter begins a line, the draft survives a reload, and the reply can be stopped and tried again", async () => {
     await using console = await openConsole(berth, ada);
@@ -175,7 +175,7 @@ describe("writing to an agent", () => {
     await feed(page).getByText("Back again.").waitFor();
     expect(upstream.chats.at(-1)?.lastUser).toBe("one\ntwo");
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("typing / offers commands and the skills that are on", async () => {
     const form = new FormData();
@@ -208,7 +208,7 @@ describe("writing to an agent", () => {
     expect(String(upstream.chats.at(-1)?.messages[0]?.content)).toContain("Boil water.");
     await ada.post("/api/agent", { action: "update-skill", agentId, skillId: "folder:tea", enabled: false });
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("a lost connection loses nothing: the message is sent once, and the reply goes on where it was", async () => {
     await using console = await openConsole(berth, ada);
@@ -242,7 +242,7 @@ describe("writing to an agent", () => {
     await feed(page).getByText("Yes, I am.").waitFor();
     expect(await feed(page).getByText("Are you there?").count()).toBe(1);
     expect(upstream.chats.filter(({ lastUser }) => lastUser === "Are you there?").length).toBe(2);
-  }, 60_000);
+  });
 
   test("two tabs show the same while a reply is written", async () => {
     const id = await talked();
@@ -259,7 +259,7 @@ describe("writing to an agent", () => {
     }
     await second.getByRole("button", { name: "Stop the reply" }).click();
     for (const page of [console.page, second]) await page.getByText("You stopped the reply.").waitFor();
-  }, 60_000);
+  });
 
   test("errors say what to do: a spent budget, a stopped agent, too much at once, unknown conversations", async () => {
     await using console = await openConsole(berth, ada);
@@ -290,7 +290,7 @@ describe("writing to an agent", () => {
     await page.getByText("This agent has no conversation with this id.").waitFor();
     await page.goto("/agents/00000000-0000-7000-8000-000000000000/chat");
     await page.getByRole("alert").waitFor();
-  }, 60_000);
+  });
 
   test("a call that needs approval is asked about in place; after it the agent goes on", async () => {
     await using console = await openConsole(berth, ada);
@@ -311,7 +311,7 @@ describe("writing to an agent", () => {
     await page.getByText("You approved “Set a reminder”; it ran.").waitFor();
     await feed(page).getByText("It is set.").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe("files and voice", () => {
@@ -343,7 +343,7 @@ describe("files and voice", () => {
     expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("Berth 3 at nine");
     expect(await page.locator("img[src=x]").count()).toBe(0);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("a recording is sent as a file that models read", async () => {
     await using console = await openConsole(berth, ada);
@@ -373,7 +373,7 @@ describe("files and voice", () => {
     const { body } = await ada.get<{ uploads: { type: string; size: number }[] }>(`/api/agents/${agentId}/uploads`);
     expect(body.uploads[0]?.type).toMatch(/^audio\/.*wav/);
     expect(body.uploads[0]?.size).toBeGreaterThan(10_000);
-  }, 60_000);
+  });
 });
 
 describe("conversations of other channels", () => {
@@ -403,7 +403,7 @@ describe("conversations of other channels", () => {
     expect(await list.getByRole("searchbox").inputValue()).toBe("CRANE");
     await list.getByRole("searchbox").fill("nothing like it");
     await list.getByText("Nothing found").waitFor();
-  }, 60_000);
+  });
 
   test("open at the message that a search has found, however far back; a reload shows it again", async () => {
     const messages = Array.from({ length: 400 }, (_, n) => (n === 40 ? "Is the lighthouse lit?" : `Message ${n}`));
@@ -428,7 +428,7 @@ describe("conversations of other channels", () => {
     await page.getByRole("button", { name: "Jump to the latest" }).click();
     await feed(page).getByText("Message 399").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("keep their place when somebody flings to the top and older messages come in above", async () => {
     const messages = Array.from({ length: 100 }, (_, n) => `Message ${n} ${"and more words ".repeat((n * 7) % 60)}`);
@@ -462,7 +462,7 @@ describe("conversations of other channels", () => {
     await eventually(async () => (await feed(page).evaluate((element) => element.scrollTop)) > 5_000);
     await eventually(async () => Math.abs((await place()) - before) < 3);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("5,000 messages open at once, at the end; older ones come when one scrolls up", async () => {
     const messages = Array.from({ length: 2_500 }, (_, n) => `Message ${n} ${"and more ".repeat(n % 9)}`);
@@ -509,7 +509,7 @@ describe("conversations of other channels", () => {
       .waitFor();
     expect((await state()).rows).toBeLessThan(60);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 });
 
 test("hostile texts stay texts: in messages, replies, names, tools and files nothing becomes an element or a request", async () => {
@@ -566,7 +566,7 @@ test("hostile texts stay texts: in messages, replies, names, tools and files not
   expect(requests.filter((url) => new URL(url).origin !== new URL(berth.web).origin)).toEqual([]);
   expect(await page.evaluate("globalThis.hacked")).toBeUndefined();
   expect(console.complaints()).toEqual([]);
-}, 120_000);
+});
 
 test("the page is accessible: a conversation, its turn, an approval, another channel, the beginning", async () => {
   upstream.script(({ toolResults, lastUser }) => {
@@ -614,4 +614,4 @@ test("the page is accessible: a conversation, its turn, an approval, another cha
   await expectAccessible(berth, ada, chat(`/${channel}`), { name: "chat-channel" });
   await expectAccessible(berth, ada, chat("/new"), { name: "chat-new" });
   await expectAccessible(berth, ada, chat(), { name: "chat-list" });
-}, 240_000);
+});

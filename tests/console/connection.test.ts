@@ -21,7 +21,7 @@ beforeAll(async () => {
   ada = await member(berth);
   ({ id: agentId } = await provision(ada, "Harbour"));
   conversationId = await storeConversation(berth, { agentId, platform: "web", name: "Ada", messages: ["Ahoy"] });
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 const LOST = "The connection to Berth is lost.";
@@ -63,7 +63,7 @@ describe("code that can't be loaded", () => {
     await link(page, "Wallet").click();
     await heading(page, "Wallet").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("is told in the place of an agent's page, below its name", async () => {
     await using console = await openAt(`/agents/${agentId}`);
@@ -75,7 +75,7 @@ describe("code that can't be loaded", () => {
     await context.setOffline(false);
     await page.getByRole("heading", { name: "Memory" }).waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("of a dialog or a menu is told where it would open, which keeps what was typed, and works later", async () => {
     await using console = await openAt(`/agents/${agentId}/chat`);
@@ -98,7 +98,7 @@ describe("code that can't be loaded", () => {
     await page.locator("#rail [aria-haspopup=menu]").click();
     await page.getByRole("menu").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("is asked for again after an answer that broke off, also when only a part of it had failed", async () => {
     await using console = await openAt("/");
@@ -118,7 +118,7 @@ describe("code that can't be loaded", () => {
     await page.getByRole("button", { name: "Try again" }).click();
     await heading(page, "Wallet").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("is told in the place of the first page, which comes when Berth is back", async () => {
     await using console = await openConsole(berth, ada);
@@ -141,7 +141,7 @@ describe("code that can't be loaded", () => {
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("heading", { name: "Memory" }).waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("that the browser refuses to run loads the page anew once, and then says so", async () => {
     await using console = await openConsole(berth, ada);
@@ -160,7 +160,7 @@ describe("code that can't be loaded", () => {
     await page.unroute("**/assets/*.js");
     await page.getByRole("button", { name: "Load again" }).click();
     await heading(page, "Wallet").waitFor();
-  }, 60_000);
+  });
 
   test("of the console itself is told by the page that has come", async () => {
     await using console = await openConsole(berth, ada);
@@ -170,7 +170,7 @@ describe("code that can't be loaded", () => {
     await console.page.unrouteAll();
     await console.page.reload();
     await heading(console.page, "Agents").waitFor();
-  }, 60_000);
+  });
 });
 
 describe("a lost connection", () => {
@@ -199,7 +199,7 @@ describe("a lost connection", () => {
     await page.clock.fastForward(2_000);
     await bannerOf(page).getByText(LOST).waitFor({ state: "detached" });
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("is noticed by a broken stream of events and by a failed request, without a sign of the browser", async () => {
     await using console = await openAt("/usage");
@@ -219,7 +219,7 @@ describe("a lost connection", () => {
     await page.evaluate("dispatchEvent(new Event('focus'))");
     await bannerOf(page).getByText(LOST).waitFor({ state: "detached" });
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("is not told where only the stream of events is refused", async () => {
     await using console = await openConsole(berth, ada);
@@ -237,7 +237,7 @@ describe("a lost connection", () => {
     }
     expect(await bannerOf(page).textContent()).toBe("");
     expect(tries).toBeGreaterThan(1);
-  }, 60_000);
+  });
 });
 
 describe("an update of Berth under an open page", () => {
@@ -254,7 +254,7 @@ describe("an update of Berth under an open page", () => {
     expect(build.loads()).toBe(1);
     expect(await bannerOf(page).textContent()).toBe("");
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("is followed by a page whose code is gone, without a sign before", async () => {
     await using console = await openAt("/");
@@ -263,7 +263,7 @@ describe("an update of Berth under an open page", () => {
     await link(page, "Wallet").click();
     await heading(page, "Wallet").waitFor();
     expect(build.loads()).toBe(1);
-  }, 60_000);
+  });
 
   test("waits for what is being typed, also where a dialog's code is gone", async () => {
     await using console = await openAt("/account");
@@ -284,5 +284,5 @@ describe("an update of Berth under an open page", () => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Page, agent or action" }).waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -13,7 +13,7 @@ let ada: Client;
 beforeAll(async () => {
   berth = await startBerth();
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 const configOf = async (id: string) =>
@@ -81,7 +81,7 @@ test("the code of the page shows the chat, as it was chosen in the preview, on t
     .getByText(site.origin, { exact: true })
     .waitFor();
   expect(console.complaints()).toEqual([]);
-}, 90_000);
+});
 
 test("is accessible, without and with sites", async () => {
   const loaded = async (page: Parameters<NonNullable<Parameters<typeof expectAccessible>[3]["prepare"]>>[0]) => {
@@ -96,4 +96,4 @@ test("is accessible, without and with sites", async () => {
   };
   const some = await provision(ada, "Harbour", { embed });
   await expectAccessible(berth, ada, `/agents/${some.id}/embed`, { name: "embed-console", prepare: loaded });
-}, 120_000);
+});

@@ -25,7 +25,7 @@ beforeAll(async () => {
   ({ page } = console);
   await addAudit(page);
   await page.clock.install();
-}, 60_000);
+});
 afterAll(async () => {
   await console?.[Symbol.asyncDispose]();
   await world?.[Symbol.asyncDispose]();
@@ -144,5 +144,5 @@ describe.each(half(1))("%s", (route) => {
       expect({ path, gone: headings.filter((heading) => !stayed.includes(heading)) }).toEqual({ path, gone: [] });
       expect(console.complaints().splice(0)).toEqual([]);
     }
-  }, 60_000);
+  });
 });

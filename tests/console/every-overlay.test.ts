@@ -18,7 +18,7 @@ let world: World;
 beforeAll(async () => {
   world = await startWorld();
   await world.root.put(`/api/agents/${world.agentId}/stream`, {});
-}, 60_000);
+});
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 interface Overlay {
@@ -136,40 +136,32 @@ const addressOf = (at: string): string => {
 };
 
 describe("is accessible when it is open:", () => {
-  test.each(OVERLAYS.map((one) => [one.file, one] as const))(
-    "%s",
-    async (file, overlay) => {
-      await expectAccessible(world.berth, world.root, addressOf(overlay.at), {
-        name: `overlay-${file.replaceAll(/[/.]/g, "-")}`,
-        prepare: (page, view) => open(page, overlay, view),
-      });
-    },
-    60_000,
-  );
+  test.each(OVERLAYS.map((one) => [one.file, one] as const))("%s", async (file, overlay) => {
+    await expectAccessible(world.berth, world.root, addressOf(overlay.at), {
+      name: `overlay-${file.replaceAll(/[/.]/g, "-")}`,
+      prepare: (page, view) => open(page, overlay, view),
+    });
+  });
 
   // Each has other requests: many of one page once had one name for all.
-  test.each(["/", "/usage", "/admin", "/agents/:id/memory"])(
-    "this page as code, of %s",
-    async (route) => {
-      await using console = await openConsole(
-        world.berth,
-        world.root,
-        VIEWS[["/", "/usage", "/admin"].indexOf(route) + 1],
-      );
-      const { page } = console;
-      await addAudit(page);
-      await console.open(addressOf(route));
-      await ready(page);
-      await page.getByRole("button", { name: /^(?:This page as code|Diese Seite als Code)$/ }).click();
-      const dialog = page.getByRole("dialog");
-      await dialog.getByRole("group").first().waitFor();
-      const names = await dialog.locator("pre").evaluateAll((all) => all.map((one) => one.getAttribute("aria-label")));
-      expect(names.length).toBeGreaterThan(1);
-      expect(new Set(names).size).toBe(names.length);
-      expect(await console.violations()).toEqual([]);
-    },
-    60_000,
-  );
+  test.each(["/", "/usage", "/admin", "/agents/:id/memory"])("this page as code, of %s", async (route) => {
+    await using console = await openConsole(
+      world.berth,
+      world.root,
+      VIEWS[["/", "/usage", "/admin"].indexOf(route) + 1],
+    );
+    const { page } = console;
+    await addAudit(page);
+    await console.open(addressOf(route));
+    await ready(page);
+    await page.getByRole("button", { name: /^(?:This page as code|Diese Seite als Code)$/ }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("group").first().waitFor();
+    const names = await dialog.locator("pre").evaluateAll((all) => all.map((one) => one.getAttribute("aria-label")));
+    expect(names.length).toBeGreaterThan(1);
+    expect(new Set(names).size).toBe(names.length);
+    expect(await console.violations()).toEqual([]);
+  });
 
   test("the sign-in after the end of a session", async () => {
     for (const view of VIEWS.slice(1, 3)) {
@@ -181,5 +173,5 @@ describe("is accessible when it is open:", () => {
       await page.getByRole("dialog").waitFor();
       expect({ view, found: await console.violations() }).toEqual({ view, found: [] });
     }
-  }, 60_000);
+  });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await addAudit(page);
   await console.open("/");
   await ready(page);
-}, 60_000);
+});
 afterAll(async () => {
   await console?.[Symbol.asyncDispose]();
   await world?.[Symbol.asyncDispose]();
@@ -46,7 +46,7 @@ describe.each(half(0))("%s", (route) => {
       }
       expect(console.complaints().splice(0)).toEqual([]);
     }
-  }, 60_000);
+  });
 });
 
 async function expectState(place: string, state: string[]): Promise<void> {
@@ -77,7 +77,7 @@ describe.each(Object.keys(PLACES))("%s", (route) => {
       await expectState(place, state);
     }
     expect(console.complaints().splice(0)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 test("every place of an address belongs to a page", () => {

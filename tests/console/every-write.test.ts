@@ -23,7 +23,7 @@ beforeAll(async () => {
     await tab.goto("/");
     await ready(tab);
   }
-}, 60_000);
+});
 afterAll(async () => {
   await console?.[Symbol.asyncDispose]();
   await world?.[Symbol.asyncDispose]();
@@ -120,5 +120,5 @@ describe.each(ROUTES.filter((route) => WRITES[route]))("%s", (route) => {
     }
     await page.unrouteAll();
     expect(console.complaints().splice(0)).toEqual([]);
-  }, 30_000);
+  });
 });

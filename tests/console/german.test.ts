@@ -79,7 +79,7 @@ beforeAll(async () => {
   plant(join(berth.dir, "data/berth.db"));
   await berth.restart({ keepPorts: true });
   await root.signIn();
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 /** Stores what happens only with a platform, a chain or time. */
@@ -209,4 +209,4 @@ test("no page shows English", async () => {
     if (found.length > 0) left[path.replace(agentId, ":id")] = [...new Set(found)];
   }
   expect(left).toEqual({});
-}, 120_000);
+});

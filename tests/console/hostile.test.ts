@@ -69,7 +69,7 @@ beforeAll(async () => {
   await berth.stop();
   plant(join(berth.dir, "data/berth.db"));
   await berth.restart({ keepPorts: true });
-}, 90_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await tools?.stop();
@@ -210,49 +210,45 @@ const linksIn = async (console: Console, path: string, navigation: string): Prom
   return Promise.all(links.map(async (link) => (await link.getAttribute("href")) ?? ""));
 };
 
-test.each([390, 1280] as const)(
-  "every page shows them as texts, %i wide",
-  async (width) => {
-    await using console = await openConsole(berth, root, { theme: "light", width });
-    await addAudit(console.page);
-    await console.open("/");
-    const wide = await openConsole(berth, root);
-    const paths = [
-      ...(await linksIn(wide, "/", "Pages")),
-      ...(await linksIn(wide, "/account", "Pages of your account")),
-      ...(await linksIn(wide, `/agents/${agentId}`, "Pages of this agent")),
-      `/admin/users/${eveId}`,
-      "/admin/usage?by=agent",
-      "/admin/usage?by=provider",
-      "/admin/agents?status=error",
-      "/admin/audit?action=agent.stop",
-      `/webhooks/${webhookId}`,
-      `/agents/${agentId}/channels/channel_a`,
-      "/account/skills?skill=folder%3Apier",
-    ];
-    await wide[Symbol.asyncDispose]();
-    const silent: string[] = [];
-    // Each page in one width; in both with BERTH_ALL_VIEWS. A wider screen shows the same texts.
-    const isSeen = (place: number) => process.env.BERTH_ALL_VIEWS || place % 2 === (width === 390 ? 0 : 1);
-    const seen = paths.filter((_, place) => isSeen(place));
-    for (const path of seen) if (!(await look(console, path)).showsText) silent.push(path.replace(agentId, ":id"));
-    // The other pages show nothing that comes from others.
-    const withoutTexts = [
-      "/admin",
-      "/admin/models",
-      "/admin/providers",
-      "/admin/storage",
-      "/admin/settings",
-      "/admin/versions",
-      "/account/security",
-      "/account/sign-ins",
-      "/account/sessions",
-      "/account/assistants",
-      "/account/notifications",
-      "/account/plan",
-      "/account/appearance",
-    ];
-    expect(silent).toEqual(withoutTexts.filter((path) => seen.includes(path)));
-  },
-  180_000,
-);
+test.each([390, 1280] as const)("every page shows them as texts, %i wide", async (width) => {
+  await using console = await openConsole(berth, root, { theme: "light", width });
+  await addAudit(console.page);
+  await console.open("/");
+  const wide = await openConsole(berth, root);
+  const paths = [
+    ...(await linksIn(wide, "/", "Pages")),
+    ...(await linksIn(wide, "/account", "Pages of your account")),
+    ...(await linksIn(wide, `/agents/${agentId}`, "Pages of this agent")),
+    `/admin/users/${eveId}`,
+    "/admin/usage?by=agent",
+    "/admin/usage?by=provider",
+    "/admin/agents?status=error",
+    "/admin/audit?action=agent.stop",
+    `/webhooks/${webhookId}`,
+    `/agents/${agentId}/channels/channel_a`,
+    "/account/skills?skill=folder%3Apier",
+  ];
+  await wide[Symbol.asyncDispose]();
+  const silent: string[] = [];
+  // Each page in one width; in both with BERTH_ALL_VIEWS. A wider screen shows the same texts.
+  const isSeen = (place: number) => process.env.BERTH_ALL_VIEWS || place % 2 === (width === 390 ? 0 : 1);
+  const seen = paths.filter((_, place) => isSeen(place));
+  for (const path of seen) if (!(await look(console, path)).showsText) silent.push(path.replace(agentId, ":id"));
+  // The other pages show nothing that comes from others.
+  const withoutTexts = [
+    "/admin",
+    "/admin/models",
+    "/admin/providers",
+    "/admin/storage",
+    "/admin/settings",
+    "/admin/versions",
+    "/account/security",
+    "/account/sign-ins",
+    "/account/sessions",
+    "/account/assistants",
+    "/account/notifications",
+    "/account/plan",
+    "/account/appearance",
+  ];
+  expect(silent).toEqual(withoutTexts.filter((path) => seen.includes(path)));
+});

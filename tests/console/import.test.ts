@@ -12,7 +12,7 @@ let ada: Client;
 beforeAll(async () => {
   berth = await startBerth({ env: { RATE_LIMITS: "off", BOT_DETECTION: "off" } });
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 afterAll(() => berth[Symbol.asyncDispose]());
 
 const card = { name: "vera.png", mimeType: "image/png", buffer: Buffer.from(pngOf({ chara: CARD_V2 })) };
@@ -41,7 +41,7 @@ describe("an agent from a file", () => {
     const { config } = (await ada.get<{ config: { timezone?: string } }>(`/api/agents/${id}/config`)).body;
     expect(config.timezone).toBe("Europe/Vienna");
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("says which files there are to choose from, if it holds none", async () => {
     await using console = await openConsole(berth, ada);
@@ -52,7 +52,7 @@ describe("an agent from a file", () => {
     await chooseFile(page, card);
     await page.getByText("A character card: Vera").waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
-  }, 60_000);
+  });
 
   test("says when it was imported already, and makes another one if asked", async () => {
     await using console = await openConsole(berth, ada);
@@ -63,7 +63,7 @@ describe("an agent from a file", () => {
     await page.getByText("You have imported this already").waitFor();
     await page.getByRole("button", { name: "Make another one" }).click();
     await page.waitForURL(/\/agents\/[0-9a-f-]+$/);
-  }, 60_000);
+  });
 
   test("shows the skills that could not be installed, and leads to the agent", async () => {
     await using console = await openConsole(berth, ada);
@@ -76,7 +76,7 @@ describe("an agent from a file", () => {
     await page.getByRole("button", { name: "Open the agent" }).click();
     await page.getByRole("heading", { name: "Skipper", level: 1 }).waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("refuses another file in words", async () => {
     await using console = await openConsole(berth, ada);
@@ -85,7 +85,7 @@ describe("an agent from a file", () => {
     await chooseFile(page, { name: "a.png", mimeType: "image/png", buffer: Buffer.from("no picture") });
     await page.getByRole("alert").first().waitFor();
     expect(await page.getByRole("button", { name: "Make the agent" }).isDisabled()).toBe(true);
-  }, 60_000);
+  });
 });
 
 test("the report reads well in both themes, languages and sizes", async () => {
@@ -96,4 +96,4 @@ test("the report reads well in both themes, languages and sizes", async () => {
       await page.getByText(/^(Not taken over|Nicht übernommen)$/).waitFor();
     },
   });
-}, 90_000);
+});

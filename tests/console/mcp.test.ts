@@ -26,7 +26,7 @@ beforeAll(async () => {
     publish: { description: "Publishes a document." },
   });
   mail = startMcpServer({ send: { description: "Sends a mail." } }, { oauth: true });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await docs?.stop();
@@ -102,7 +102,7 @@ test("a server is added with a key, its tools are chosen and allowed, and it is 
   await page.waitForLoadState("networkidle");
   expect((await configOf()).mcpServers).toBeUndefined();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("a server with a sign-in sends the browser there and back", async () => {
   const agent = await provision(ada);
@@ -121,7 +121,7 @@ test("a server with a sign-in sends the browser there and back", async () => {
   // The only foreign page is the one where the person signs in.
   const signInPage = `foreign: ${new URL("/authorize", mail.url).href}`;
   expect(console.complaints().filter((complaint) => !complaint.startsWith(signInPage))).toEqual([]);
-}, 60_000);
+});
 
 test("a wrong address and a forbidden command are told where they are", async () => {
   const agent = await provision(ada);
@@ -141,7 +141,7 @@ test("a wrong address and a forbidden command are told where they are", async ()
   await dialog.getByRole("combobox", { name: "Command" }).selectOption("/bin/cat");
   await dialog.getByLabel("Arguments").waitFor();
   await console.shoot("mcp-add");
-}, 60_000);
+});
 
 test("the page is accessible", async () => {
   const [agent] = (await ada.get<{ agents: { id: string }[] }>("/api/agents")).body.agents;
@@ -161,4 +161,4 @@ test("the page is accessible", async () => {
         .waitFor();
     },
   });
-}, 120_000);
+});

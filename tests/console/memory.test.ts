@@ -21,7 +21,7 @@ beforeAll(async () => {
   ada = await member(berth, "enterprise");
   ({ id } = await provision(ada, "Harbour", { timezone: "Europe/Vienna" }));
   base = `/agents/${id}`;
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 const memories = (query = "") =>
@@ -70,7 +70,7 @@ describe("memory", () => {
     await eventually(async () => !(await textsKnown()).includes("The ship is called Wanda"));
     await page.getByText("No fact fits").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("a fact that was forgotten just before its page is left stays forgotten", async () => {
     await teach("The anchor is rusty");
@@ -89,7 +89,7 @@ describe("memory", () => {
     await page.goto("/login");
     await eventually(async () => !(await textsKnown()).includes("The anchor is rusty"));
     expect(await page.evaluate("localStorage.outlives")).toBe("true");
-  }, 60_000);
+  });
 
   test("facts of other people are apart, untrusted ones are marked, and hostile ones are text", async () => {
     await teach(HOSTILE);
@@ -110,7 +110,7 @@ describe("memory", () => {
     expect(new URL(page.url()).searchParams.get("about")).toBe("channel_a:7");
     await page.goBack();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("what fails says so: the server is gone, a full memory, an agent of somebody else", async () => {
     await using console = await openConsole(berth, ada);
@@ -131,7 +131,7 @@ describe("memory", () => {
     await using other = await openConsole(berth, eve);
     await other.page.goto(`${base}/memory`);
     await other.page.getByText("You have no agent with this id").waitFor();
-  }, 60_000);
+  });
 
   test("is accessible", async () => {
     const { id: wanda } = await agentWithMemories();
@@ -152,7 +152,7 @@ describe("memory", () => {
       name: "memory-empty",
       prepare: (page) => page.getByText(/Nothing yet|Noch nichts/).waitFor(),
     });
-  }, 120_000);
+  });
 });
 
 async function agentWithMemories() {
@@ -202,7 +202,7 @@ describe("skills", () => {
       timezone: "Europe/Vienna",
     });
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("a configuration that somebody else changed meanwhile is not overwritten", async () => {
     await using console = await openConsole(berth, ada);
@@ -219,7 +219,7 @@ describe("skills", () => {
       instructions: "Be brief.",
       timezone: "Europe/Vienna",
     });
-  }, 60_000);
+  });
 
   test("a provider's key is set, never shown, and removed", async () => {
     const key = `sk-${"k".repeat(40)}`;
@@ -234,7 +234,7 @@ describe("skills", () => {
     await page.getByRole("button", { name: "Remove the key for OpenAI" }).click();
     await page.getByText("The key for OpenAI is removed").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("are accessible", async () => {
     await expectAccessible(berth, ada, `${base}/skills`, {
@@ -244,7 +244,7 @@ describe("skills", () => {
         await page.locator("summary").first().click();
       },
     });
-  }, 120_000);
+  });
 });
 
 describe("schedules", () => {
@@ -307,7 +307,7 @@ describe("schedules", () => {
     await page.getByRole("heading", { name: "Weather" }).waitFor();
     expect(await list()).toHaveLength(1);
     expect(console.complaints()).toEqual([]);
-  }, 90_000);
+  });
 
   test("a run that begins in another place appears by itself", async () => {
     const [weather] = await list();
@@ -318,7 +318,7 @@ describe("schedules", () => {
     await done.first().waitFor();
     await ada.post(`${at()}/${weather?.id}/run`);
     await done.nth(1).waitFor();
-  }, 60_000);
+  });
 
   test("hostile names and tasks are text; those of the configuration can only be paused", async () => {
     await ada.post(at(), { name: HOSTILE, prompt: HOSTILE, cron: "@daily", deliver: { webhook: true } });
@@ -335,7 +335,7 @@ describe("schedules", () => {
     await page.getByRole("switch", { name: "Mail is on" }).click();
     await eventually(async () => (await list()).find(({ name }) => name === "Mail")?.enabled === false);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("a refusal is shown in the editor: a plan's limit, and too many requests", async () => {
     await using console = await openConsole(berth, ada);
@@ -349,7 +349,7 @@ describe("schedules", () => {
     };
     await refuse(429, "SCHEDULE_LIMIT_REACHED", "Your plan has room for 10 schedules.");
     await refuse(503, "STORAGE_UNAVAILABLE", "The database can't be reached.");
-  }, 60_000);
+  });
 
   test("are accessible, with the editor and the history open", async () => {
     const [first] = await list();
@@ -403,7 +403,7 @@ describe("schedules", () => {
       name: "schedules-empty",
       prepare: (page) => page.getByText(/Nothing planned|Nichts geplant/).waitFor(),
     });
-  }, 120_000);
+  });
 });
 
 describe("files", () => {
@@ -455,7 +455,7 @@ describe("files", () => {
     await page.getByRole("region", { name: "Messages" }).getByRole("button", { name: "Close" }).click();
     await eventually(async () => !(await known()).some(({ name }) => name === "brewing.pdf"));
     expect(console.complaints()).toEqual([]);
-  }, 90_000);
+  });
 
   test("an address that can't be read says why, and hostile names and passages are text", async () => {
     const form = new FormData();
@@ -482,7 +482,7 @@ describe("files", () => {
     await page.route(/api.*files/, (route) => route.abort());
     await page.reload();
     await page.getByRole("button", { name: /Try again/ }).waitFor();
-  }, 60_000);
+  });
 });
 
 test("people: a receipt of an erasure is checked with its file; a changed one, and a file that is none, are told", async () => {
@@ -514,4 +514,4 @@ test("people: a receipt of an erasure is checked with its file; a changed one, a
     // Half of the views are German, so the button's name is not the same in all.
     prepare: (page) => page.locator("input[type=file]").waitFor({ state: "attached" }),
   });
-}, 60_000);
+});

@@ -113,7 +113,7 @@ describe("in the browser", () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld();
-  }, 60_000);
+  });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
   test.each(["en", "de"] as const)(
@@ -162,6 +162,5 @@ describe("in the browser", () => {
       }
       expect(console.complaints()).toEqual([]);
     },
-    120_000,
   );
 });

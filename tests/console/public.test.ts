@@ -15,7 +15,7 @@ let ada: Client;
 beforeAll(async () => {
   berth = await startBerth();
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 const settings = async (id: string) =>
@@ -47,7 +47,7 @@ test("the page is opened, greets, and is what the preview shows", async () => {
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByRole("switch", { checked: true }).waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("a site that is allowed can really show the page, another one can't", async () => {
   const { id } = await provision(ada, "Harbour");
@@ -81,7 +81,7 @@ test("a site that is allowed can really show the page, another one can't", async
   await page.getByText(`${allowed} is removed`).waitFor();
   expect((await settings(id)).embedOrigins).toEqual([]);
   for (const site of sites) await site.stop(true);
-}, 60_000);
+});
 
 test("the code that the page gives out embeds a chat that answers, on a phone; the QR code leads to the same page", async () => {
   const { id } = await provision(ada, "Harbour");
@@ -122,7 +122,7 @@ test("the code that the page gives out embeds a chat that answers, on a phone; t
   } finally {
     await site.stop(true);
   }
-}, 60_000);
+});
 
 test("a visitor whose message did not arrive sends it again with one click", async () => {
   const { id } = await provision(ada, "Lighthouse keeper of the western pier and all of its visitors");
@@ -142,7 +142,7 @@ test("a visitor whose message did not arrive sends it again with one click", asy
   expect(await page.getByRole("log").getByText("What is 6 × 7?").count()).toBe(1);
   expect(await page.getByText("The agent could not be reached.").count()).toBe(0);
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 const loaded = (page: Page) => page.locator("main h2").first().waitFor();
 
@@ -154,4 +154,4 @@ test("is accessible, closed and open, with sites", async () => {
   const greeting = "Ahoy! Ask me about the harbour, berths and opening hours.";
   await ada.put(`/api/agents/${open.id}/public`, { enabled: true, greeting, embedOrigins });
   await expectAccessible(berth, ada, `/agents/${open.id}/public`, { name: "public", prepare: loaded });
-}, 120_000);
+});

@@ -14,7 +14,7 @@ beforeAll(async () => {
   berth = await startBerth();
   ada = await member(berth);
   await provision(ada, "Harbour");
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 describe("the files of the console", () => {
@@ -74,7 +74,7 @@ test("the rail leads to pages; back, reload and unknown addresses work", async (
   await console.open("/account/nothing-here");
   await page.getByRole("heading", { name: "There is no such page" }).waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 describe("the palette", () => {
   const openPalette = async (page: Page, typed = "") => {
@@ -108,7 +108,7 @@ describe("the palette", () => {
     await field.waitFor({ state: "detached" });
     expect(await page.locator(":focus").textContent()).toBe("Usage");
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("offers the pages of the open agent first, and scrolls to what the keys choose", async () => {
     await using console = await openConsole(berth, ada);
@@ -123,7 +123,7 @@ describe("the palette", () => {
     await page.getByRole("option", { name: "Harbour: Overview", selected: true }).waitFor();
     for (let n = 0; n < 25; n++) await page.keyboard.press("ArrowDown");
     await expectInView(page.getByRole("option", { selected: true }));
-  }, 60_000);
+  });
 
   test("does things: stops and starts agents, opens dialogs, shows code, changes theme and language", async () => {
     await using console = await openConsole(berth, ada);
@@ -150,7 +150,7 @@ describe("the palette", () => {
     await page.getByRole("combobox").fill("guthaben");
     await page.getByRole("option", { name: "Verbrauch", selected: true }).waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("offers no page or action of admins to others", async () => {
     await using console = await openConsole(berth, ada);
@@ -159,7 +159,7 @@ describe("the palette", () => {
     await console.page.getByText("Nothing has this name").waitFor();
     await openPalette(console.page, "audit");
     await console.page.getByText("Nothing has this name").waitFor();
-  }, 60_000);
+  });
 });
 
 async function expectInView(row: Locator): Promise<void> {
@@ -192,7 +192,7 @@ test("pages open at their heading, also those that are last in the navigation; i
     }
   }
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("a page shows its requests as code", async () => {
   await using console = await openConsole(berth, ada);
@@ -206,7 +206,7 @@ test("a page shows its requests as code", async () => {
   await page.getByRole("dialog").waitFor({ state: "detached" });
   expect(await page.locator(":focus").getAttribute("aria-label")).toBe("This page as code");
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("an ended session leads to the sign-in form and back", async () => {
   const bob = await member(berth);
@@ -215,7 +215,7 @@ test("an ended session leads to the sign-in form and back", async () => {
   await bob.post("/api/auth/signout", {});
   await console.page.goto("/agents");
   await console.page.waitForURL(/\/login\?next=%2Fagents/);
-}, 60_000);
+});
 
 test("the frame is accessible in both themes and sizes, with its menu, palette and code panel open", async () => {
   await expectAccessible(berth, ada, "/", { name: "frame" });
@@ -235,13 +235,13 @@ test("the frame is accessible in both themes and sizes, with its menu, palette a
       await page.getByRole("dialog").getByRole("option").first().waitFor();
     },
   });
-}, 120_000);
+});
 
 test("a visitor sees no page of the console", async () => {
   await using console = await openConsole(berth);
   await console.page.goto("/admin");
   await console.page.waitForURL(/\/login\?next=%2Fadmin/);
-}, 60_000);
+});
 
 test("can be put on a phone's home screen as an app", async () => {
   await using console = await openConsole(berth, ada, { theme: "light", width: 390 });
@@ -257,4 +257,4 @@ test("can be put on a phone's home screen as an app", async () => {
   const touchIcon = await console.page.locator("link[rel=apple-touch-icon]").getAttribute("href");
   expect((await fetch(new URL(touchIcon ?? "", berth.web))).headers.get("content-type")).toBe("image/png");
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});

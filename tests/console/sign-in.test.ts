@@ -40,7 +40,7 @@ beforeAll(async () => {
       OIDC_2_NAME: "Lighthouse",
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await oidc?.[Symbol.asyncDispose]();
@@ -89,7 +89,7 @@ test("a fresh service says where the link of the first admin is; the link leads 
   // Nothing is offered beside the password here, so nothing says "or".
   await other.open("/login");
   expect(await other.page.getByText("or with your email address").isVisible()).toBe(false);
-}, 60_000);
+});
 
 describe("registering", () => {
   test("says below each field what is wrong, focuses the first, and then leads where the visitor wanted to go", async () => {
@@ -124,7 +124,7 @@ describe("registering", () => {
     await page.waitForURL(`${berth.web}/agents?view=list`);
     expect(await isSignedIn(page)).toBe(true);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("shows a password on request, allows pasting, and tells of caps lock", async () => {
     await using console = await visitor("de");
@@ -140,25 +140,21 @@ describe("registering", () => {
     const event = `new KeyboardEvent("keydown", { key: "A", modifierCapsLock: true })`;
     await page.evaluate(`document.getElementById("password").dispatchEvent(${event})`);
     await page.getByText("Die Feststelltaste ist an.").waitFor();
-  }, 60_000);
+  });
 
   test.each([
     ["closed", "No new accounts here", 0],
     ["invite", "By invitation only", 1],
-  ] as const)(
-    "with SIGN_UP=%s says so in place of the form",
-    async (mode, heading, forms) => {
-      await using other = await startBerth({ env: { SIGN_UP: mode } });
-      await using console = await openConsole(other);
-      await console.open("/register");
-      await console.page.getByRole("heading", { name: heading }).waitFor();
-      expect(await console.page.locator("form:visible").count()).toBe(0);
-      await console.open("/register?invitation=t0k3n&email=bob@example.com");
-      expect(await console.page.locator("form:visible").count()).toBe(forms);
-      expect(console.complaints()).toEqual([]);
-    },
-    60_000,
-  );
+  ] as const)("with SIGN_UP=%s says so in place of the form", async (mode, heading, forms) => {
+    await using other = await startBerth({ env: { SIGN_UP: mode } });
+    await using console = await openConsole(other);
+    await console.open("/register");
+    await console.page.getByRole("heading", { name: heading }).waitFor();
+    expect(await console.page.locator("form:visible").count()).toBe(0);
+    await console.open("/register?invitation=t0k3n&email=bob@example.com");
+    expect(await console.page.locator("form:visible").count()).toBe(forms);
+    expect(console.complaints()).toEqual([]);
+  });
 });
 
 describe("signing in", () => {
@@ -178,7 +174,7 @@ describe("signing in", () => {
       .filter({ hasText: /Try again in \d+ (minutes|seconds)\./ })
       .waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("leads to an address of Berth only", async () => {
     const { account } = await member(berth);
@@ -195,7 +191,7 @@ describe("signing in", () => {
       await signInAs(console.page, account);
       await console.page.waitForURL(berth.web + expected);
     }
-  }, 60_000);
+  });
 
   test("asks for a code of the app, or a recovery code, after the password", async () => {
     const ada = await member(berth);
@@ -215,7 +211,7 @@ describe("signing in", () => {
     await page.waitForURL(`${berth.web}/agents`);
     expect(codeOf(secret)).toMatch(/^\d{6}$/);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("with another provider returns to the wanted page; a refusal there is explained", async () => {
     await using console = await visitor();
@@ -229,7 +225,7 @@ describe("signing in", () => {
     await again.open("/login");
     await again.page.getByRole("link", { name: "Continue with Harbour <ID>" }).click();
     await again.page.getByText("You did not let the provider tell Berth who you are.").waitFor();
-  }, 60_000);
+  });
 
   test("says on the button of a provider that it can't be reached, and a wrong secret by its name", async () => {
     for (const [language, note, text] of [
@@ -247,7 +243,7 @@ describe("signing in", () => {
     }
     const prepare = (page: Page) => page.locator('[data-provider="oidc_2"] small').waitFor();
     await expectAccessible(berth, undefined, "/login", { name: "login-unreachable", prepare });
-  }, 60_000);
+  });
 
   test("with a wallet of the browser signs a message; a refusal changes nothing", async () => {
     await using console = await visitor();
@@ -263,7 +259,7 @@ describe("signing in", () => {
     await page.waitForURL(`${berth.web}/agents`);
     expect(wallet.messages.at(-1)).toContain(`${new URL(berth.web).host} wants you to sign in`);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("with one of several wallets that announce themselves, whose names are only text", async () => {
     await using console = await visitor();
@@ -282,7 +278,7 @@ describe("signing in", () => {
     await page.getByText(first.address.toLowerCase()).waitFor();
     expect(await page.locator("main img").count()).toBe(0);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("says that Berth is not reachable, and greets who is signed in already", async () => {
     const ada = await member(berth);
@@ -295,7 +291,7 @@ describe("signing in", () => {
     await using known = await openConsole(berth, ada);
     await known.open("/login");
     await known.page.getByText(`You are signed in as ${ada.account.email}.`).waitFor();
-  }, 60_000);
+  });
 });
 
 test("a forgotten password: link by mail, new password, sign-in", async () => {
@@ -322,7 +318,7 @@ test("a forgotten password: link by mail, new password, sign-in", async () => {
   await page.waitForURL(`${berth.web}/`);
   expect(await isSignedIn(page)).toBe(true);
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("without a mail server, nobody is sent to an empty mailbox", async () => {
   await using silent = await startBerth({ env: { BOT_DETECTION: "off" } });
@@ -335,7 +331,7 @@ test("without a mail server, nobody is sent to an empty mailbox", async () => {
   await page.getByRole("heading", { name: "Ask whoever runs this Berth" }).waitFor();
   expect(await page.getByText("Look into your mailbox").isVisible()).toBe(false);
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("the forms are accessible with their errors", async () => {
   await expectAccessible(berth, undefined, "/register?ref=friend", {
@@ -357,4 +353,4 @@ test("the forms are accessible with their errors", async () => {
     name: "form-known",
     prepare: (page) => page.locator("#already").waitFor(),
   });
-}, 120_000);
+});

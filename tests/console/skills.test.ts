@@ -11,7 +11,7 @@ import { expectAccessible, openConsole } from "./support/console.ts";
 let berth: Berth;
 beforeAll(async () => {
   berth = await startBerth({ env: { RATE_LIMITS: "off" } });
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 const PATH = "/account/skills";
@@ -63,7 +63,7 @@ test("a chosen file is installed, read as text, and trusted", async () => {
   await page.reload();
   await button(page, "references/leaves.md").waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("an upload of the same name is a new version, and an earlier one can be used again", async () => {
   const ada = await member(berth);
@@ -76,7 +76,7 @@ test("an upload of the same name is a new version, and an earlier one can be use
   await button(page, "Use version 1").click();
   await button(page, "Use version 2").waitFor();
   expect(await details(ada)).toMatchObject({ version: "1" });
-}, 60_000);
+});
 
 test("a removed skill comes back with Undo", async () => {
   const ada = await member(berth);
@@ -90,7 +90,7 @@ test("a removed skill comes back with Undo", async () => {
   await button(page, "Undo").click();
   await button(page, "Remove tea").waitFor();
   expect((await ada.get("/api/skills/folder:tea")).status).toBe(200);
-}, 60_000);
+});
 
 describe("what can't be installed is explained in place:", () => {
   test("a folder with mistakes, in the viewer's language", async () => {
@@ -104,7 +104,7 @@ describe("what can't be installed is explained in place:", () => {
     const note = german.page.getByRole("alert");
     await note.getByText("Die Fähigkeit hat keine Beschreibung.").waitFor();
     await note.getByText("SKILL.md: description").waitFor();
-  }, 60_000);
+  });
 
   test("an address that is not allowed", async () => {
     const ada = await member(berth);
@@ -118,7 +118,7 @@ describe("what can't be installed is explained in place:", () => {
     expect((await ada.get<{ skills: { source: string }[] }>("/api/skills")).body.skills).not.toContainEqual(
       expect.objectContaining({ source: "installed" }),
     );
-  }, 60_000);
+  });
 });
 
 test("hostile names, descriptions, paths and texts are shown as text, also on the agent's page", async () => {
@@ -148,7 +148,7 @@ test("hostile names, descriptions, paths and texts are shown as text, also on th
   ]);
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("can be read by everybody, on every screen", async () => {
   const ada = await member(berth);
@@ -165,4 +165,4 @@ test("can be read by everybody, on every screen", async () => {
     name: "agent-skills",
     prepare: (page) => page.getByRole("article", { name: "tea" }).waitFor(),
   });
-}, 120_000);
+});

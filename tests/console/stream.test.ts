@@ -15,7 +15,7 @@ let ada: Client;
 beforeAll(async () => {
   berth = await startBerth({ env: { RATE_LIMITS: "off" } });
   ada = await member(berth, "enterprise");
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 /** What a person copies from the page into OBS. */
@@ -91,7 +91,7 @@ test("what the page says to enter puts the agent on the air, again after a stop,
   await page.getByText("Off the air since", { exact: false }).waitFor();
   expect(await readEncoderFields(page)).not.toBe(address);
   expect([...console.complaints(), ...phone.complaints()]).toEqual([]);
-}, 90_000);
+});
 
 test("the page with a stream is accessible", async () => {
   const { id } = await provision(ada, "Watch");
@@ -100,4 +100,4 @@ test("the page with a stream is accessible", async () => {
     name: "stream",
     prepare: (page) => page.locator("iframe").waitFor(),
   });
-}, 60_000);
+});

@@ -10,7 +10,7 @@ import { expectAccessible, openConsole } from "./support/console.ts";
 let berth: Berth;
 beforeAll(async () => {
   berth = await startBerth({ env: { RATE_LIMITS: "off" } });
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 /** Two tabs of a new account at this address. */
@@ -50,7 +50,7 @@ describe("a session that ends while the console is open", () => {
     await nameField(page).press("Enter");
     await page.getByText("Name saved").waitFor();
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("stays asked for until there is one", async () => {
     await using opened = await openTabs("/account");
@@ -63,7 +63,7 @@ describe("a session that ends while the console is open", () => {
     await page.getByText("You are not signed in yet.").waitFor();
     await signInDialog(page).getByRole("button", { name: "Sign in here" }).click();
     await page.waitForURL(/\/login\?next=%2Faccount/);
-  }, 60_000);
+  });
 
   test("is left behind where somebody else signs in: their pages show nothing of before", async () => {
     await using opened = await openTabs("/account");
@@ -81,7 +81,7 @@ describe("a session that ends while the console is open", () => {
     );
     await page.reload();
     await other.getByText(bob.account.email).first().waitFor();
-  }, 60_000);
+  });
 });
 
 test("the question for a new sign-in is accessible in both themes and sizes", async () => {
@@ -97,7 +97,7 @@ test("the question for a new sign-in is accessible in both themes and sizes", as
       await page.getByRole("dialog").waitFor();
     },
   });
-}, 60_000);
+});
 
 describe("tabs of one person", () => {
   test("leave together when one signs out", async () => {
@@ -106,7 +106,7 @@ describe("tabs of one person", () => {
     await page.getByRole("button", { name: "Sign out", exact: true }).first().press("Enter");
     await page.waitForURL(/\/login/);
     await other.waitForURL(/\/login/);
-  }, 60_000);
+  });
 
   test("show what another has changed, but not over what is being typed", async () => {
     await using opened = await openTabs("/account");
@@ -121,7 +121,7 @@ describe("tabs of one person", () => {
     await page.locator("#rail").getByText("Edith").waitFor();
     expect(await nameField(page).inputValue()).toBe("Typed");
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("read nothing again for what they only look up", async () => {
     await using opened = await openTabs("/account/plan");
@@ -135,7 +135,7 @@ describe("tabs of one person", () => {
     await page.evaluate("new BroadcastChannel('berth-tabs').postMessage({ type: 'changed' })");
     await other.waitForRequest(/\/api\/settings\/referral/);
     expect(reads.filter((url) => url.endsWith("/api/settings/referral"))).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 describe("the keyboard's place", () => {
@@ -156,7 +156,7 @@ describe("the keyboard's place", () => {
     await revoke("two").waitFor();
     expect((await ada.get<{ count: number }>("/api/keys")).body.count).toBe(3);
     expect(console.complaints()).toEqual([]);
-  }, 60_000);
+  });
 
   test("is the new page after a link of the one before, from whose start Tab goes on", async () => {
     const ada = await member(berth);
@@ -169,7 +169,7 @@ describe("the keyboard's place", () => {
     await page.locator("main:focus").waitFor();
     await page.keyboard.press("Tab");
     expect(await focused(page).getAttribute("aria-label")).toBe("Rename");
-  }, 60_000);
+  });
 
   test("is given back by a menu and by a dialog that are left with Escape", async () => {
     const ada = await member(berth);
@@ -189,7 +189,7 @@ describe("the keyboard's place", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await focused(page).textContent()).toContain("New agent");
-  }, 60_000);
+  });
 
   test("is not lost where a name is changed in place: Escape leaves it as it was", async () => {
     const ada = await member(berth);
@@ -204,5 +204,5 @@ describe("the keyboard's place", () => {
     await page.locator(":focus").waitFor();
     expect(await focused(page).getAttribute("aria-label")).toBe("Rename");
     expect((await ada.get<{ agent: { name: string } }>(`/api/agents/${id}`)).body.agent.name).toBe("Harbour");
-  }, 60_000);
+  });
 });

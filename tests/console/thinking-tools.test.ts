@@ -13,7 +13,7 @@ let upstream: Upstream;
 beforeAll(async () => {
   upstream = await startUpstream();
   berth = await startBerth({ env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" } });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await upstream?.stop();
@@ -43,7 +43,7 @@ test("web search says what it needs until a key is set, which is never shown aga
   await section.getByRole("button", { name: "Remove the key for Tavily" }).waitFor();
   expect(await page.content()).not.toContain("tvly-canary");
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("a program is shown as code, with what it printed", async () => {
   const ada = await member(berth);
@@ -76,4 +76,4 @@ test("a program is shown as code, with what it printed", async () => {
   };
   await expectAccessible(berth, ada, new URL(page.url()).pathname, { name: "run-code", prepare });
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});

@@ -53,7 +53,7 @@ beforeAll(async () => {
   database.close();
   await berth.restart();
   await ada.signIn();
-}, 60_000);
+});
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 test("shows cost by day, model and agent, for the range and in the way of the address", async () => {
@@ -75,7 +75,7 @@ test("shows cost by day, model and agent, for the range and in the way of the ad
   await page.getByText("The numbers").click();
   await page.getByRole("region", { name: "Cost by month" }).getByRole("row").nth(5).waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("takes two dates, and says what is wrong with them", async () => {
   await using console = await openConsole(berth, ada);
@@ -88,7 +88,7 @@ test("takes two dates, and says what is wrong with them", async () => {
   expect(new URL(page.url()).searchParams.get("from")).toBe(today);
   await page.getByLabel("From").fill("2020-01-01");
   await page.getByText(/at most 366 days/).waitFor();
-}, 60_000);
+});
 
 test("shows budgets with what is spent, and the plan", async () => {
   await using console = await openConsole(berth, ada);
@@ -101,7 +101,7 @@ test("shows budgets with what is spent, and the plan", async () => {
   const own = page.locator("li[aria-current]");
   await own.getByText("Pro").waitFor();
   await own.getByText("200 skills").waitFor();
-}, 60_000);
+});
 
 test("exports the range as CSV", async () => {
   await using console = await openConsole(berth, ada);
@@ -115,7 +115,7 @@ test("exports the range as CSV", async () => {
   const text = await Bun.file(await file.path()).text();
   expect(text.split("\r\n")).toHaveLength(7 * 5 + 2);
   expect(text).toContain(`"'=HYPERLINK`);
-}, 60_000);
+});
 
 test("says when there is nothing yet, and what to do about errors", async () => {
   const bob = createClient(berth);
@@ -134,7 +134,7 @@ test("says when there is nothing yet, and what to do about errors", async () => 
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("No calls in this time").waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("is accessible, with numbers open and with nothing to show", async () => {
   await expectAccessible(berth, ada, "/usage", {
@@ -154,4 +154,4 @@ test("is accessible, with numbers open and with nothing to show", async () => {
     name: "usage-empty",
     prepare: async (page) => void (await page.locator("li[aria-current]").waitFor()),
   });
-}, 180_000);
+});

@@ -33,7 +33,7 @@ beforeAll(async () => {
   };
   berth = await startBerth({ env });
   ada = await member(berth);
-}, 60_000);
+});
 beforeEach(() => rpc.pass());
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
@@ -84,7 +84,7 @@ test("a new wallet says how money comes in, and its code is its address", async 
   await page.reload();
   await page.getByText("Ether", { exact: true }).locator("..").getByText("1", { exact: true }).waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("what is sent arrives, and is listed with its token, its fee and its transaction", async () => {
   await using console = await openConsole(berth, ada);
@@ -111,7 +111,7 @@ test("what is sent arrives, and is listed with its token, its fee and its transa
   await expectRefused(page, "25", "The wallet has too little of this token.");
   expect(await chain.client.getTransactionCount({ address: address as `0x${string}` })).toBe(1);
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("a payment above the limit for asking is made once it is approved on the page", async () => {
   await using console = await openConsole(berth, ada);
@@ -128,7 +128,7 @@ test("a payment above the limit for asking is made once it is approved on the pa
   await waiting.getByRole("button", { name: "Approve" }).click();
   await payments(page).first().getByText("Sent: 3 USDC").waitFor();
   expect(await usd.balanceOf(to)).toBe(3n * USD);
-}, 60_000);
+});
 
 test("a dead node is named where the balance would be, and nothing is sent or lost meanwhile", async () => {
   await using console = await openConsole(berth, ada);
@@ -141,7 +141,7 @@ test("a dead node is named where the balance would be, and nothing is sent or lo
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("$15.50").waitFor();
   expect(await payments(page).count()).toBe(2);
-}, 60_000);
+});
 
 test("a kill between signing and sending: the page catches up by itself, and sending again pays only once", async () => {
   await using console = await openConsole(berth, ada);
@@ -163,7 +163,7 @@ test("a kill between signing and sending: the page catches up by itself, and sen
   expect(await usd.balanceOf(to)).toBe(1_250_000n);
   expect(await payments(page).count()).toBe(3);
   expect(await page.getByText("Berth can't be reached.", { exact: false }).count()).toBe(0);
-}, 60_000);
+});
 
 test("an imported wallet is listed with its balance and can be sent from; its key appears nowhere", async () => {
   await using console = await openConsole(berth, ada);
@@ -198,7 +198,7 @@ test("an imported wallet is listed with its balance and can be sent from; its ke
   expect(await page.content()).not.toContain(key.slice(2));
   const { stdout, stderr } = berth.output();
   expect(stdout + stderr).not.toContain(key.slice(2));
-}, 60_000);
+});
 
 test("the main network is shown apart, and a stranger sees none of these wallets", async () => {
   await using console = await openConsole(berth, ada);
@@ -212,7 +212,7 @@ test("the main network is shown apart, and a stranger sees none of these wallets
   const eve = await member(berth);
   expect((await eve.get("/api/wallets")).body).toEqual({ wallets: [], count: 0 });
   expect(await eve.get(`/api/wallets/${address}`)).toMatchObject({ status: 404, body: { code: "NO_WALLET" } });
-}, 60_000);
+});
 
 test("the page with money, a payment, an imported wallet and its dialog is accessible", async () => {
   await expectAccessible(berth, ada, "/wallet", {
@@ -233,4 +233,4 @@ test("the page with money, a payment, an imported wallet and its dialog is acces
       await page.getByRole("dialog").waitFor();
     },
   });
-}, 120_000);
+});

@@ -61,7 +61,7 @@ beforeAll(async () => {
   });
   berth = await startBerth({ env: { TESTNET_RPC_URL: chain.url.href, MAINNET_RPC_URL: chain.url.href } });
   ada = await member(berth);
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await chain?.stop(true);
@@ -93,7 +93,7 @@ test("a wallet is made, shows its balance and address, and keeps its limits", as
   await page.reload();
   expect(await page.getByLabel("At most at once, in USD").inputValue()).toBe("5.5");
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("sending above the limits is refused, and what an agent wants to pay waits until it is decided", async () => {
   await berth.stop();
@@ -117,7 +117,7 @@ test("sending above the limits is refused, and what an agent wants to pay waits 
   await waiting.getByRole("button", { name: "Reject" }).click();
   await page.getByRole("list", { name: "Payments" }).getByText("You rejected it.").waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("one switch stops all spending", async () => {
   await using console = await openConsole(berth, ada);
@@ -128,7 +128,7 @@ test("one switch stops all spending", async () => {
   expect((await ada.get("/api/wallet/policy")).body).toMatchObject({ enabled: false });
   await page.getByRole("switch", { name: "Spending allowed" }).click();
   await page.getByText("Spending is on again.").waitFor();
-}, 60_000);
+});
 
 test("a chain that is away takes nothing but the balance from the page", async () => {
   await using console = await openConsole(berth, ada);
@@ -139,7 +139,7 @@ test("a chain that is away takes nothing but the balance from the page", async (
   await console.open("/wallet");
   await page.getByRole("alert").getByText("The chain can't be reached.").waitFor();
   await page.getByRole("img", { name: "QR code of the wallet's address" }).waitFor();
-}, 60_000);
+});
 
 test("the page is accessible, also while sending, and without a wallet", async () => {
   await expectAccessible(berth, ada, "/wallet", {
@@ -154,4 +154,4 @@ test("the page is accessible, also while sending, and without a wallet", async (
     },
   });
   await expectAccessible(berth, await member(berth), "/wallet", { name: "wallet-empty" });
-}, 180_000);
+});

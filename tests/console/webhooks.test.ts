@@ -17,7 +17,7 @@ beforeAll(async () => {
   berth = await startBerth({ env: { OUTBOUND_ALLOW: "127.0.0.1/32" } });
   ada = await member(berth);
   agent = await provision(ada);
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await receiver?.[Symbol.asyncDispose]();
@@ -69,14 +69,14 @@ test("a webhook is made, its secret shown once, its deliveries listed and sent a
   await page.getByRole("link", { name: /CRM/ }).waitFor();
   expect((await ada.get("/api/webhooks")).body).toMatchObject({ count: 1 });
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("somebody else's webhook does not exist", async () => {
   const { body } = await ada.get<{ webhooks: { id: string }[] }>("/api/webhooks");
   await using console = await openConsole(berth, await member(berth));
   await console.page.goto(`/webhooks/${body.webhooks[0]?.id}`);
   await console.page.getByRole("heading", { name: "This does not exist" }).waitFor();
-}, 60_000);
+});
 
 test("the pages are accessible, also while one is made", async () => {
   const { body } = await ada.get<{ webhooks: { id: string }[] }>("/api/webhooks");
@@ -91,4 +91,4 @@ test("the pages are accessible, also while one is made", async () => {
       await page.getByRole("dialog").waitFor();
     },
   });
-}, 120_000);
+});

@@ -24,7 +24,7 @@ beforeAll(async () => {
   berth = await startBerth({
     env: { PROVIDER_5_BASE_URL: upstream.url, CHANNEL_A_API_ROOT: telegram.url, RATE_LIMITS: "off" },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await telegram?.[Symbol.asyncDispose]();
@@ -106,7 +106,7 @@ test("a newcomer comes from the link to an agent in Telegram", async () => {
   bot.userSays(42, "And now?");
   await telegram.waitFor(() => bot.sent(42).some(({ text }) => text?.includes("Ahoy in Telegram")));
   expect(console.complaints()).toEqual([]);
-}, 120_000);
+});
 
 test("a step that is left out can be taken up again, by back, reload and link", async () => {
   const client = await admin();
@@ -131,7 +131,7 @@ test("a step that is left out can be taken up again, by back, reload and link", 
   await page.getByRole("link", { name: "Leave the tour" }).click();
   await page.waitForURL((url) => url.pathname === "/");
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("a found Ollama is offered, once it has a model", async () => {
   const models: string[] = [];
@@ -168,7 +168,7 @@ test("a found Ollama is offered, once it has a model", async () => {
   await page.getByText("The demo model is built in").waitFor();
   expect(await page.getByText("Ollama is ready").count()).toBe(0);
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("errors say what to do", async () => {
   const client = await admin();
@@ -207,7 +207,7 @@ test("errors say what to do", async () => {
   await console.open("/welcome?step=agent");
   await page.getByRole("button", { name: "Make the agent" }).click();
   await page.getByText("Your plan has room for 1 agent.").waitFor();
-}, 60_000);
+});
 
 test("a talk that fails says so and can be tried again", async () => {
   const client = await admin();
@@ -231,7 +231,7 @@ test("a talk that fails says so and can be tried again", async () => {
     .first()
     .waitFor();
   await page.getByRole("button", { name: "Go on" }).waitFor();
-}, 60_000);
+});
 
 test("people without a plan are told whom to ask, and see no step of admins", async () => {
   const client = createClient(berth);
@@ -254,7 +254,7 @@ test("people without a plan are told whom to ask, and see no step of admins", as
   await page.getByRole("link", { name: "Go on with the tour" }).waitFor();
   await page.getByText("Starter", { exact: true }).waitFor();
   expect(console.complaints()).toEqual([]);
-}, 60_000);
+});
 
 test("every step is accessible", async () => {
   const fresh = await admin();
@@ -286,7 +286,7 @@ test("every step is accessible", async () => {
     name: "welcome-channel",
     prepare: async (page) => void (await page.getByLabel(/^(?:Token of the bot|Token des Bots)/).waitFor()),
   });
-}, 180_000);
+});
 
 test("the step of the model is accessible, with the demo and with an answer", async () => {
   await using own = await startBerth({ env: { PROVIDER_5_BASE_URL: upstream.url, RATE_LIMITS: "off" } });
@@ -309,7 +309,7 @@ test("the step of the model is accessible, with the demo and with an answer", as
       await client.delete("/api/admin/model-providers/provider_5");
     },
   });
-}, 180_000);
+});
 
 test("the step of the model is accessible, with an Ollama that has a model, and one that has none", async () => {
   for (const [name, models] of [["ollama", ["llama3.2:3b"]] as const, ["ollama-empty", []] as const]) {
@@ -328,4 +328,4 @@ test("the step of the model is accessible, with an Ollama that has a model, and 
           .waitFor()),
     });
   }
-}, 180_000);
+});

@@ -45,7 +45,7 @@ beforeAll(async () => {
   world = await openWorld();
   berth = await world.start(temporaryDir().path);
   ada = await signInAsAda(berth);
-}, 60_000);
+});
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await world?.[Symbol.asyncDispose]();
@@ -60,87 +60,79 @@ function newBot(): string {
 }
 
 describe("with a running service", () => {
-  test.each(pages.filter(({ blocks }) => !startsItself(blocks)))(
-    "$path",
-    async ({ path, blocks }) => {
-      const folder = temporaryDir();
-      const botToken = newBot();
-      world.upstream.script(undefined);
-      const own = await preparePage(ada, folder.path, path);
-      const agent = own.AGENT ?? "";
-      const more = await BEFORE[path]?.(ada, agent, world);
-      const address = { BASE: berth.web, BERTH: berth.web, BASE_URL: berth.web, BERTH_URL: berth.web };
-      const env = {
-        ...world.env,
-        ...berth.env,
-        TELEGRAM_TOKEN: botToken,
-        BERTH_KEY: own.KEY ?? "",
-        DATA_DIR: join(berth.dir, "data"),
-        ...address,
-        ...own,
-        ...more,
-      };
-      await using shell = openShell(folder.path, binary, env, {
-        "pairing-code": `#!/bin/sh\nexec curl -s "${world.origin}/pairing-code?token=${botToken}"\n`,
-      });
-      const place = { origin: berth.web, backend: berth.backend, agent, botToken, otherBotToken: newBot() };
-      const runBlock = blockRunner(shell, folder.path, (code) => withStandIns(code, place, world));
-      for (const block of blocks) await runBlock(block);
-    },
-    60_000,
-  );
+  test.each(pages.filter(({ blocks }) => !startsItself(blocks)))("$path", async ({ path, blocks }) => {
+    const folder = temporaryDir();
+    const botToken = newBot();
+    world.upstream.script(undefined);
+    const own = await preparePage(ada, folder.path, path);
+    const agent = own.AGENT ?? "";
+    const more = await BEFORE[path]?.(ada, agent, world);
+    const address = { BASE: berth.web, BERTH: berth.web, BASE_URL: berth.web, BERTH_URL: berth.web };
+    const env = {
+      ...world.env,
+      ...berth.env,
+      TELEGRAM_TOKEN: botToken,
+      BERTH_KEY: own.KEY ?? "",
+      DATA_DIR: join(berth.dir, "data"),
+      ...address,
+      ...own,
+      ...more,
+    };
+    await using shell = openShell(folder.path, binary, env, {
+      "pairing-code": `#!/bin/sh\nexec curl -s "${world.origin}/pairing-code?token=${botToken}"\n`,
+    });
+    const place = { origin: berth.web, backend: berth.backend, agent, botToken, otherBotToken: newBot() };
+    const runBlock = blockRunner(shell, folder.path, (code) => withStandIns(code, place, world));
+    for (const block of blocks) await runBlock(block);
+  });
 });
 
 describe("from an empty folder", () => {
-  test.each(pages.filter(({ blocks }) => startsItself(blocks)))(
-    "$path",
-    async ({ path, blocks }) => {
-      const folder = temporaryDir();
-      const botToken = newBot();
-      world.upstream.script(undefined);
-      await using shell = openShell(
-        folder.path,
-        binary,
-        { ...world.env },
-        {
-          "pairing-code": `#!/bin/sh\nexec curl -s "${world.origin}/pairing-code?token=${botToken}"\n`,
-        },
-      );
-      let own: Berth | undefined;
-      const resolve = (code: string) => {
-        const [origin, backend] = [own?.web ?? "", own?.backend ?? ""];
-        return withStandIns(code, { origin, backend, agent: "", botToken, otherBotToken: "" }, world);
-      };
-      SCRIPTS[path]?.(world);
-      const runBlock = blockRunner(shell, folder.path, resolve);
-      try {
-        for (const block of blocks) {
-          const serve = isServe(block) ? SERVE.exec(block.code) : undefined;
-          if (!serve) await runBlock(block);
-          else {
-            if (own) await own.stop();
-            await runBlock({ ...block, code: block.code.slice(0, serve.index) });
-            const settings = Object.fromEntries(
-              [...block.code.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]),
-            );
-            const args = (serve[1] ?? "")
-              .replace(/[&#].*$/, "")
-              .split(" ")
-              .filter(Boolean);
-            own = await world.start(folder.path, args, settings);
-            // Readers have it at its own port, which `berth health` asks.
-            await shell.run(`export PORT=${new URL(own.web).port}`);
-          }
+  test.each(pages.filter(({ blocks }) => startsItself(blocks)))("$path", async ({ path, blocks }) => {
+    const folder = temporaryDir();
+    const botToken = newBot();
+    world.upstream.script(undefined);
+    await using shell = openShell(
+      folder.path,
+      binary,
+      { ...world.env },
+      {
+        "pairing-code": `#!/bin/sh\nexec curl -s "${world.origin}/pairing-code?token=${botToken}"\n`,
+      },
+    );
+    let own: Berth | undefined;
+    const resolve = (code: string) => {
+      const [origin, backend] = [own?.web ?? "", own?.backend ?? ""];
+      return withStandIns(code, { origin, backend, agent: "", botToken, otherBotToken: "" }, world);
+    };
+    SCRIPTS[path]?.(world);
+    const runBlock = blockRunner(shell, folder.path, resolve);
+    try {
+      for (const block of blocks) {
+        const serve = isServe(block) ? SERVE.exec(block.code) : undefined;
+        if (!serve) await runBlock(block);
+        else {
+          if (own) await own.stop();
+          await runBlock({ ...block, code: block.code.slice(0, serve.index) });
+          const settings = Object.fromEntries(
+            [...block.code.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]),
+          );
+          const args = (serve[1] ?? "")
+            .replace(/[&#].*$/, "")
+            .split(" ")
+            .filter(Boolean);
+          own = await world.start(folder.path, args, settings);
+          // Readers have it at its own port, which `berth health` asks.
+          await shell.run(`export PORT=${new URL(own.web).port}`);
         }
-      } finally {
-        await own?.[Symbol.asyncDispose]();
-        folder.remove();
       }
-      expect({ path, started: own !== undefined }).toEqual({ path, started: true });
-      AFTER[path]?.(world);
-    },
-    60_000,
-  );
+    } finally {
+      await own?.[Symbol.asyncDispose]();
+      folder.remove();
+    }
+    expect({ path, started: own !== undefined }).toEqual({ path, started: true });
+    AFTER[path]?.(world);
+  });
 });
 
 describe("blocks that are no commands", () => {

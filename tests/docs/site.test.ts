@@ -12,7 +12,7 @@ let page: Page;
 beforeAll(async () => {
   berth = await startBerth();
   page = await openChromium();
-}, 60_000);
+});
 afterAll(async () => {
   await page?.[Symbol.asyncDispose]();
   await berth?.[Symbol.asyncDispose]();
@@ -34,7 +34,7 @@ describe("addresses", () => {
     for (const link of known) if ((await get(link)).status !== 200) broken.push(link);
     expect(broken).toEqual([]);
     expect([...known].filter((link) => !link.startsWith("/docs/"))).toEqual([]);
-  }, 60_000);
+  });
 
   test("a page comes compressed with Brotli or as it is, and a client that has it gets 304", async () => {
     const plain = await get("/docs/memory", { "accept-encoding": "identity" });
@@ -116,38 +116,34 @@ describe.each(views)("$theme, $width wide", (view) => {
       .consoleEntries()
       .filter((text) => /Content Security|Refused|TypeError|Hydration/.test(text));
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 });
 
 test.each([
   ["a word on it", "BotFather", "/docs/telegram", ""],
   ["the name of a setting", "RTMP_PORT", "/docs/configuration", "#RTMP_PORT"],
   ["an error code", "ADDRESS_NOT_ALLOWED", "/docs/errors", "#ADDRESS_NOT_ALLOWED"],
-])(
-  "the search finds a page by %s, first, and leads there",
-  async (_, words, path, anchor) => {
-    await page.emulate({ width: 1280, theme: "light", language: "en" });
-    await openPage(page, `${berth.web}/docs/`);
-    const click = (selector: string) => `document.querySelector(${JSON.stringify(selector)})?.click()`;
-    await eventually(
-      async () => {
-        await page.evaluate(click(".DocSearch-Button"));
-        return page.evaluate(`document.querySelector("#localsearch-input") !== null`);
-      },
-      { what: "the search opens" },
-    );
-    await page.evaluate(`(() => {
+])("the search finds a page by %s, first, and leads there", async (_, words, path, anchor) => {
+  await page.emulate({ width: 1280, theme: "light", language: "en" });
+  await openPage(page, `${berth.web}/docs/`);
+  const click = (selector: string) => `document.querySelector(${JSON.stringify(selector)})?.click()`;
+  await eventually(
+    async () => {
+      await page.evaluate(click(".DocSearch-Button"));
+      return page.evaluate(`document.querySelector("#localsearch-input") !== null`);
+    },
+    { what: "the search opens" },
+  );
+  await page.evaluate(`(() => {
     const input = document.querySelector("#localsearch-input");
     input.value = ${JSON.stringify(words)};
     input.dispatchEvent(new Event("input", { bubbles: true }));
   })()`);
-    const first = `.VPLocalSearchBox li:first-child a.result[href^="${path}${anchor}"]`;
-    await eventually(() => page.evaluate(`document.querySelector(${JSON.stringify(first)}) !== null`), {
-      what: `${path}${anchor} is the first result`,
-    });
-    await page.evaluate(click(first));
-    const isThere = anchor === "" ? "true" : `document.getElementById(${JSON.stringify(anchor.slice(1))}) !== null`;
-    await eventually(() => page.evaluate(`location.pathname === "${path}" && ${isThere}`), { what: "its page opens" });
-  },
-  60_000,
-);
+  const first = `.VPLocalSearchBox li:first-child a.result[href^="${path}${anchor}"]`;
+  await eventually(() => page.evaluate(`document.querySelector(${JSON.stringify(first)}) !== null`), {
+    what: `${path}${anchor} is the first result`,
+  });
+  await page.evaluate(click(first));
+  const isThere = anchor === "" ? "true" : `document.getElementById(${JSON.stringify(anchor.slice(1))}) !== null`;
+  await eventually(() => page.evaluate(`location.pathname === "${path}" && ${isThere}`), { what: "its page opens" });
+});

@@ -48,8 +48,8 @@ export interface Berth extends AsyncDisposable {
   stop(signal?: NodeJS.Signals): Promise<number>;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
-  /** Stops the service if it runs, then starts it in the same folder with the same environment and `env`. */
-  restart(options?: { keepPorts?: boolean; env?: Record<string, string> }): Promise<void>;
+  /** Stops the service if it runs, then starts it in the same folder with the same environment and `env`, from then on with `binary`. */
+  restart(options?: { keepPorts?: boolean; env?: Record<string, string>; binary?: string }): Promise<void>;
   /** Runs a command (`berth user grant …`) beside the running service, in its folder and environment. */
   command(...args: string[]): Promise<Ran>;
   /** Sends the running service what a command sends it (`user.grant`), without the process of a command; undefined if none listens. */
@@ -80,7 +80,7 @@ async function placeDatabases(dataDir: string, cells = 1): Promise<void> {
 export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
   const temporary = options.dir === undefined ? temporaryDir() : undefined;
   const dir = options.dir ?? temporary?.path ?? "";
-  const program = programOf(options.binary);
+  let { binary } = options;
   const isShortLived = options.binary === undefined && !options.isAsShipped;
   let env: Record<string, string> = { ...defaults, ...(isShortLived && shortLived), ...options.env };
   const hasOwnPlace = options.binary ?? env.DATABASE_URL ?? env.DATA_DIR;
@@ -96,7 +96,7 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
   const start = async () => {
     Object.assign(earlier, output());
     const args = ["serve", "--ready-fd", "3", ...(options.args ?? [])];
-    child = launch({ command: [...program, ...args], env, dir, ready: "fd3" });
+    child = launch({ command: [...programOf(binary), ...args], env, dir, ready: "fd3" });
     try {
       address = addresses(await child.ready(options.readyMs));
     } catch (error) {
@@ -148,15 +148,16 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
     output,
     stop,
     kill,
-    async restart({ keepPorts = false, env: more = {} } = {}) {
+    async restart({ keepPorts = false, env: more = {}, binary: next } = {}) {
       if (child?.running) await stop();
+      binary = next ?? binary;
       // A process with one role has one address.
       const port = (name: string, url: string) => (url === "" ? {} : { [name]: new URL(url).port });
       const ports = keepPorts ? { ...port("PORT", address.web), ...port("BACKEND_PORT", address.backend) } : {};
       env = { ...env, ...ports, ...more };
       await start();
     },
-    command: (...args) => runBerth(args, env, dir, options.binary),
+    command: (...args) => runBerth(args, env, dir, binary),
     control(name, args) {
       const unix = join(resolve(dir, env.DATA_DIR ?? "data"), "berth.sock");
       const body = JSON.stringify({ name, args: { operator: "tests", ...args } });

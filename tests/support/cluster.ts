@@ -34,7 +34,7 @@ export interface Cluster extends AsyncDisposable {
 /** As `berth cluster status --json` prints it. */
 export interface Status {
   engine: string;
-  nodes: { address: string; lease: string }[];
+  nodes: { address: string; version: string; lease: string }[];
   cells: { cell: number; owner: string; standby: string | null; log: number; behind: number | null; state: string }[];
 }
 

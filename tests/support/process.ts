@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { patient } from "./eventually.ts";
 
 /** Path of the Bun executable that runs this test. */
 export const bun = process.execPath;
@@ -108,7 +109,7 @@ function firstLine(
       const end = announced().indexOf("\n");
       if (end >= 0) settle(() => resolve(announced().slice(0, end)));
     };
-    const deadline = setTimeout(() => failed(`Not ready within ${timeoutMs} ms.`), timeoutMs);
+    const deadline = setTimeout(() => failed(`Not ready within ${patient(timeoutMs)} ms.`), patient(timeoutMs));
     child.on("announced", look);
     exited.then(
       (code) => failed(`Ended with code ${code} before it was ready.`),
@@ -130,10 +131,12 @@ export async function run(
   const deadline = setTimeout(() => {
     late = true;
     child.signal("SIGKILL");
-  }, timeoutMs);
+  }, patient(timeoutMs));
   const exitCode = await child.exited.finally(() => clearTimeout(deadline));
   if (late) {
-    throw new Error(`${command.join(" ")} did not end within ${timeoutMs} ms.\n${Bun.inspect(child.output())}`);
+    throw new Error(
+      `${command.join(" ")} did not end within ${patient(timeoutMs)} ms.\n${Bun.inspect(child.output())}`,
+    );
   }
   return { exitCode, ...child.output() };
 }

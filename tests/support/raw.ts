@@ -1,6 +1,7 @@
 // Sends HTTP requests byte by byte over a TCP socket, for input that no HTTP client would send.
 
 import { connect } from "node:net";
+import { patient } from "./eventually.ts";
 
 export interface RawAnswer {
   /** 0 when the connection was closed without an answer. */
@@ -35,8 +36,8 @@ export async function rawRequest(
     const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ""), () => socket.write(bytes));
     const deadline = setTimeout(() => {
       socket.destroy();
-      reject(new Error(`No end of the answer within ${timeoutMs} ms; so far: ${Buffer.concat(received)}`));
-    }, timeoutMs);
+      reject(new Error(`No end of the answer within ${patient(timeoutMs)} ms; so far: ${Buffer.concat(received)}`));
+    }, patient(timeoutMs));
     socket.on("data", (data) => received.push(data));
     // Some servers end with a reset after the response; the bytes before it count.
     socket.on("error", (error) => {

@@ -102,7 +102,7 @@ export async function visit(
     hasTouch: width === 390,
     isMobile: isPhone,
   });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   const warnings: string[] = [];

@@ -65,5 +65,5 @@ describe.each(databases)("a database of %s", (name) => {
     expect((await berth.command("ledger", "check")).exitCode).toBe(0);
     expect((await berth.command("audit", "verify")).exitCode).toBe(0);
     expect(berth.output().stderr).not.toContain('"level":"error"');
-  }, 60_000);
+  });
 });

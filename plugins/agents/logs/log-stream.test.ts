@@ -153,7 +153,7 @@ test("a client that does not read delays no other, and gets the stored lines whe
   await eventually(() => seen().length === lines, { timeoutMs: 20_000, everyMs: 100 });
   expect(seen()).toEqual(Array.from({ length: lines }, (_, n) => n));
   socket.destroy();
-}, 40_000);
+});
 
 describe("in one of two processes", () => {
   const refused = { value: undefined as Error | undefined };

@@ -261,4 +261,4 @@ test("a public budget of 1 USD is not overrun by anything above, sent at once", 
   expect(billed).toBeLessThanOrEqual(1.002);
   expect(ledger).toBe(Math.round(billed * 1e6));
   await provider.stop(true);
-}, 30_000);
+});

@@ -1,15 +1,5 @@
 // Password reset: the same response for every address, a link that works once, and the access that ends with it.
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  describe,
-  expect,
-  setDefaultTimeout,
-  setSystemTime,
-  spyOn,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, spyOn, test } from "bun:test";
 import { HOUR } from "../../../src/kernel/util/time.ts";
 import { createMember } from "../../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
@@ -18,9 +8,6 @@ import { type Mailbox, openMailbox } from "../../../tests/support/mailbox.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { createOneTimeLinks } from "../one-time-links.ts";
-
-// Many password hashes run here, a few at a time.
-setDefaultTimeout(30_000);
 
 const newPassword = "a new horse battery";
 

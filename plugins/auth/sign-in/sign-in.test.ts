@@ -1,12 +1,9 @@
 // Sign-in: wrong passwords and unknown addresses look the same, and limits on guessing do not lock out others.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { createClient } from "../../../tests/support/client.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer, type TestServerOptions } from "../../../tests/support/server.ts";
-
-// Many password hashes run here, a few at a time.
-setDefaultTimeout(30_000);
 
 let server: TestServer;
 const open = async (options: TestServerOptions = {}) => {

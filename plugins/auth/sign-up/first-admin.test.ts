@@ -1,12 +1,9 @@
 // The link of the first admin: it creates one admin account, once, while there is no other account.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { createClient } from "../../../tests/support/client.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
-
-// Many password hashes run here, a few at a time.
-setDefaultTimeout(30_000);
 
 let server: TestServer;
 beforeEach(async () => {

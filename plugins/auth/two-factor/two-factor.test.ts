@@ -1,14 +1,11 @@
 // Two-factor: confirmation, single use of codes, no secrets in clear, recovery codes, and limits on guessing.
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import { createMember, verifyEmail } from "../../../tests/support/account-setup.ts";
 import { type Answer, type Client, createClient } from "../../../tests/support/client.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
-
-// Many password hashes run current, a few at a time.
-setDefaultTimeout(30_000);
 
 let server: TestServer;
 beforeAll(async () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   anvil = await startAnvil();
   chain = chainAt(anvil.url);
   wallets = await createSmartWallets(anvil);
-}, 30_000);
+});
 afterAll(() => anvil?.[Symbol.asyncDispose]());
 
 const chainAt = (url: string, timeoutMs = 10_000) =>
@@ -126,7 +126,7 @@ describe.each(["deployed", "predeployed"] as const)("a smart wallet, %s", (kind)
     await anvil.stop();
     await anvil.start();
     expect(await verifyAt(chain)).toBe(true);
-  }, 30_000);
+  });
 
   test("throws CHAIN_UNAVAILABLE if the chain fails during the check", async () => {
     const wallet = await wallets[kind]();

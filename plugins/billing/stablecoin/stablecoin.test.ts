@@ -36,7 +36,7 @@ beforeAll(async () => {
   rpc = startRpcProxy(chain.url, { isAutomining: () => true });
   [usd, other, payTo] = [await deployToken(chain), await deployToken(chain, 6, "Other"), freshAddress()];
   await giveEther(chain, privateKeyToAccount(settler).address);
-}, 60_000);
+});
 afterAll(async () => {
   await rpc.stop();
   await chain[Symbol.asyncDispose]();
@@ -268,7 +268,7 @@ describe("x402", () => {
     expect(await credits()).toBe(250);
     expect(await usd.balanceOf(payTo)).toBe(3n * USD);
     requireSoundLedger();
-  }, 30_000);
+  });
 
   test("refuses what is not signed as asked, before anything is sent", async () => {
     const terms = await price(100);
@@ -290,7 +290,7 @@ describe("x402", () => {
     expect((await ada.post(PATH, { credits: 99 })).status).toBe(400);
     expect(await usd.balanceOf(payTo)).toBe(0n);
     expect(await rows("SELECT * FROM x402_authorizations")).toEqual([]);
-  }, 30_000);
+  });
 
   test("credits the account that gave the authorization, whoever brings it to the chain and whosever wallet it is", async () => {
     const bea = await member();
@@ -315,7 +315,7 @@ describe("x402", () => {
     expect([await credits(), await credits(bea.client)]).toEqual([0, 100]);
     expect((await pay(100, header, bea.client)).body).toMatchObject({ state: "credited", credits: 100 });
     requireSoundLedger();
-  }, 30_000);
+  });
 });
 
 test("without an address nothing of it is there, and no chain is asked", async () => {

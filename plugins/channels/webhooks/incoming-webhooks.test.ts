@@ -126,7 +126,7 @@ describe("a post", () => {
     );
     expect([status, JSON.parse(body).code]).toEqual([408, "BODY_TIMEOUT"]);
     expect(await fixture.rows("SELECT id FROM inbox WHERE agent_id = ?", id)).toEqual([]);
-  }, 30_000);
+  });
 
   test("to an unknown address is 404, whatever its form", async () => {
     const { bot } = await connected();

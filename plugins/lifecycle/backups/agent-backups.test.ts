@@ -566,7 +566,7 @@ test("backup, reset and restore work over a libSQL server too", async () => {
   } finally {
     await sqld.stop();
   }
-}, 30_000);
+});
 
 describe("an agent that is deleted", () => {
   test("loses its backups; other agents keep theirs", async () => {

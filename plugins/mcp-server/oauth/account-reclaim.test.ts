@@ -40,4 +40,4 @@ test("a reset of the password of an unverified account ends the connected apps",
   const { rows } = await server.kernel.database.read("SELECT id FROM connected_apps WHERE user_id = ?", [id]);
   expect(rows).toEqual([]);
   expect((await apps()).status).toBe(401);
-}, 30_000);
+});

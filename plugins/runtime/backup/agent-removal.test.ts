@@ -70,7 +70,7 @@ test("an agent with 20,000 sessions is deleted in steps while the event loop kee
   expect(await left(agent)).toEqual(NOTHING);
   expect(await fixture.rows("SELECT 1 FROM agents WHERE id = ?", agent.id)).toEqual([]);
   expect(await left(other)).toMatchObject({ sessions: 11, messages: 22 });
-}, 60_000);
+});
 
 test("every foreign key to agents and sessions has an index that starts with its columns, so that a deletion scans no table", async () => {
   const keys = await fixture.rows(`SELECT m.name AS child, f.id, group_concat(f."from") AS columns

@@ -347,7 +347,7 @@ describe("history", () => {
     } catch (error) {
       throw new Error(`seed ${chance.seed}`, { cause: error });
     }
-  }, 30_000);
+  });
 
   test("text is read as it was stored, without characters that can't be stored", async () => {
     const sender = { id: "7", name: "B\u0000ob\ud800" };
@@ -402,4 +402,4 @@ test("works the same over a libSQL server", async () => {
   } finally {
     await server.remove();
   }
-}, 30_000);
+});

@@ -101,4 +101,4 @@ test("turns are counted from sums of hours, also of those that are deleted, and 
   await fixture.kernel.database.write(statements);
   await cleanUp();
   expect((await countTurns(agent)).total).toBe(500_001);
-}, 20_000);
+});

@@ -92,7 +92,7 @@ describe("a slow reply", () => {
     expect(bodies()).toEqual([SLOW_REPLY, "at last"]);
     const rows = await fixture.rows("SELECT body FROM outbox WHERE agent_id = ? ORDER BY id", agent.id);
     expect(rows.map(({ body }) => body)).toEqual([SLOW_REPLY, "at last"]);
-  }, 20_000);
+  });
 
   test("is not announced a second time where the process ended before the platform confirmed it", async () => {
     let tries = 0;

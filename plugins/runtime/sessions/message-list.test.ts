@@ -152,7 +152,7 @@ describe("with 100,000 messages", () => {
         args: [session, agent.id, at],
       },
     ]);
-  }, 60_000);
+  });
 
   test("the first pages take a few milliseconds, and no page blocks the event loop", async () => {
     const took = async (offset: number) => {
@@ -176,7 +176,7 @@ describe("with 100,000 messages", () => {
     over = true;
     await turning;
     expect(turns).toBeGreaterThan(40);
-  }, 30_000);
+  });
 
   test("uses indexes only and scans no table", async () => {
     const plans: string[] = [];

@@ -162,7 +162,7 @@ test("a loaded skill is kept when the history is summarized", async () => {
   );
   while (!systemPrompt().includes("They had tea.")) await fixture.chat(agent, "Go on.");
   expect(systemPrompt()).toContain("Boil water, then wait.");
-}, 20_000);
+});
 
 test("a skill that was switched off or changed since it was loaded is seen as it is now", async () => {
   const agent = await agentWith(tea());

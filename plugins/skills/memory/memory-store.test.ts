@@ -18,7 +18,7 @@ describe.each([
     kept = await open();
     memories = createMemoryStore({ database: kept.database, config });
     agentId = await insertAgent(kept.database);
-  }, 30_000);
+  });
   afterAll(() => kept.remove());
 
   const remember = (content: string, but: Partial<NewFact> = {}) =>

@@ -14,7 +14,7 @@ let fixture: WalletFixture;
 let wallet: Awaited<ReturnType<WalletFixture["wallet"]>>;
 beforeAll(async () => {
   fixture = await createWalletFixture();
-}, 60_000);
+});
 beforeEach(async () => {
   await fixture.automine(true);
   wallet = await fixture.wallet();

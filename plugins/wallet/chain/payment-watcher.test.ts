@@ -15,7 +15,7 @@ let fixture: WalletFixture;
 let wallet: Awaited<ReturnType<WalletFixture["wallet"]>>;
 beforeAll(async () => {
   fixture = await createWalletFixture();
-}, 60_000);
+});
 beforeEach(async () => {
   fixture.rpc.pass();
   await fixture.server.kernel.database.write([

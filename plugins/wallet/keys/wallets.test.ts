@@ -45,7 +45,7 @@ test("1,000 wallets have the addresses of their keys, and no file contains a key
     expect(privateKeyToAccount(key).address).toBe(stored.address as `0x${string}`);
     for (const text of files) expect(text.includes(key.slice(2))).toBe(false);
   }
-}, 60_000);
+});
 
 describe("a stored key", () => {
   test("opens for its wallet, and not for another one that it was copied to", async () => {

@@ -14,7 +14,7 @@ let seller: Seller;
 beforeAll(async () => {
   fixture = await createWalletFixture();
   seller = startSeller(fixture.chain, fixture.usd);
-}, 60_000);
+});
 afterAll(async () => {
   await seller?.stop();
   await fixture?.[Symbol.asyncDispose]();

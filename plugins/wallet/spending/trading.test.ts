@@ -29,7 +29,7 @@ beforeAll(async () => {
     },
   });
   await server.kernel.jobs.start();
-}, 60_000);
+});
 afterEach(() => void setSystemTime());
 afterAll(async () => {
   await server?.kernel.jobs.stop();

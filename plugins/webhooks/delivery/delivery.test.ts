@@ -173,7 +173,7 @@ test("delivers a thousand events recorded at once, each once", async () => {
   await eventually(() => fixture.sender.running() === 0);
   expect(new Set(receiver.received.map(({ message }) => message.data.n)).size).toBe(1_000);
   expect(receiver.received).toHaveLength(1_000);
-}, 30_000);
+});
 
 test("deliveries are kept for 30 days", async () => {
   const { endpoint } = await fixture.createEndpoint(receiver.url);
@@ -195,4 +195,4 @@ test("on a database server each event is dispatched once", async () => {
   await receiver.take(20, undefined, 15_000);
   await eventually(() => fixture.sender.running() === 0);
   expect(receiver.received).toHaveLength(20);
-}, 40_000);
+});

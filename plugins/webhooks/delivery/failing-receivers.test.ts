@@ -185,4 +185,4 @@ test("an endpoint with more than 50,000 pending deliveries is switched off, with
   await eventually(async () => (await fixture.endpoints.find(endpoint.id))?.active === false);
   expect((await fixture.endpoints.find(endpoint.id))?.disabledReason).toContain("50000 events");
   expect(await fixture.deliveries.endpointsWithPending()).toEqual([]);
-}, 20_000);
+});

@@ -100,7 +100,7 @@ beforeAll(async () => {
       ...{ id: "j", kind: "k", payload: JSON.stringify({ agentId: AGENT }), run_at: 5, max_attempts: 8, created_at: 1 },
     }),
   ]);
-}, 30_000);
+});
 
 afterAll(async () => {
   await cells.close();
@@ -125,7 +125,7 @@ describe("an account", () => {
       { ...said, details: '{"cell":{"from":0,"to":1}}' },
       { ...said, details: '{"cell":{"from":1,"to":0}}' },
     ]);
-  }, 30_000);
+  });
 
   test("that is nobody's, or a cell that is none, is refused", async () => {
     await expect(driver().move(EMAIL, 1, OPERATOR)).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
@@ -140,7 +140,7 @@ describe("an account", () => {
     });
     expect(await slow.driver().move(ACCOUNT, 1, OPERATOR)).toMatchObject({ from: 0, to: 1 });
     await slow.close();
-  }, 30_000);
+  });
 
   test("that two want to move at once is moved once, and what looks for unfinished moves leaves it alone", async () => {
     const one = driver();
@@ -151,7 +151,7 @@ describe("an account", () => {
     expect(await moving).toMatchObject({ from: 0, to: 1 });
     end();
     await one.move(ACCOUNT, 0, OPERATOR);
-  }, 30_000);
+  });
 
   test("whose rows the other cell can't take stays where it is", async () => {
     const rival =

@@ -67,7 +67,7 @@ beforeEach(async () => {
     ...{ id: "j2", kind: "mail", payload: "null", run_at: 5, max_attempts: 8, created_at: 1, state: "failed" },
   });
   await cells.insert(0, "places", { kind: "email", name: "gone@example.com", cell: LAST, until: null, version: 1 });
-}, 30_000);
+});
 afterEach(() => cells.close());
 
 /** Everything that the last cell had is in cell 0, once. */
@@ -125,7 +125,7 @@ describe("the last cell", () => {
     expect(count).toBe(LAST);
     expect(said).toEqual(["cluster.cell-remove", { auditLog: cells.auditBreaks.join("; ") }]);
     await expectTakenOver();
-  }, 30_000);
+  });
 
   test("gives cell 0 what it has, which then answers for what was given out", async () => {
     await driver().move(ACCOUNT, 1, OPERATOR);
@@ -137,7 +137,7 @@ describe("the last cell", () => {
     expect(await cells.at(0).side.whereabouts({ keys: [AGENT] })).toBeNull();
     await driver().move(ACCOUNT, 1, OPERATOR);
     expect(await cells.at(0).side.whereabouts({ keys: [AGENT] })).toEqual({ cell: 1 });
-  }, 30_000);
+  });
 
   test("is whole, or closed with all of it in cell 0, whichever write is the last before a kill", async () => {
     await driver().move(ACCOUNT, 0, OPERATOR);
@@ -164,7 +164,7 @@ describe("the last cell", () => {
       );
       expect(writes).toBeLessThan(60);
     }
-  }, 120_000);
+  });
 
   test("that is opened again is empty, knows what has left it, and can be closed again", async () => {
     await driver().move(ACCOUNT, 1, OPERATOR);
@@ -179,7 +179,7 @@ describe("the last cell", () => {
     await driver().close(LAST, OPERATOR);
     expect(await cells.rowsIn(0, "SELECT calls FROM usage_of_all WHERE model = 'm'")).toEqual([{ calls: 8 }]);
     expect(await cells.countIn(0, "audit_log")).toBe(4);
-  }, 30_000);
+  });
 });
 
 test("every table that stays in a cell is taken over by cell 0, or says why not", async () => {

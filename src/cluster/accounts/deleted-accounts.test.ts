@@ -42,7 +42,7 @@ beforeEach(async () => {
     for (let to = 1; to < COUNT; to++) await cells.driver().move(id, to, OPERATOR);
   }
   await cells.at(COUNT - 1).database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [ANN] }]);
-}, 60_000);
+});
 afterEach(() => cells.close());
 
 test("nothing is left of it in any cell, and all of the others", async () => {
@@ -64,7 +64,7 @@ test("nothing is left of it in any cell, and all of the others", async () => {
   expect(await forgetting().countKept(ANN)).toBe(0);
   expect(await forgetting().countKept(EVE)).toBe(ofEve);
   expect(await cells.at(0).side.whereabouts({ keys: [EVE] })).toEqual({ cell: COUNT - 1 });
-}, 60_000);
+});
 
 test("its names are free once the directory has asked, unless somebody else in the cell has them by now", async () => {
   await forgetting().forgetAccount(deleted);
@@ -72,7 +72,7 @@ test("its names are free once the directory has asked, unless somebody else in t
   expect(Number(place?.until)).toBeLessThanOrEqual(Date.now());
   const eve = "SELECT until FROM places WHERE kind = 'email' AND name = ?";
   expect(await cells.rowsIn(0, eve, `${EVE}@example.com`)).toEqual([{ until: null }]);
-}, 60_000);
+});
 
 test("a cell that was closed meanwhile forgets it when it is opened again", async () => {
   await forgetting().forgetAccount(deleted);
@@ -82,4 +82,4 @@ test("a cell that was closed meanwhile forgets it when it is opened again", asyn
   await cells.at(1).side.reopen();
   expect(await traces()).toBe(0);
   expect(await cells.at(1).side.whereabouts({ keys: [EVE] })).toEqual({ cell: COUNT - 1 });
-}, 60_000);
+});

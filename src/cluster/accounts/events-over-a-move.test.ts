@@ -43,7 +43,7 @@ beforeEach(async () => {
   cells = await openSimulatedCells(3);
   await cells.insert(0, "users", user(ANN));
   await cells.insert(0, "users", user(EVE));
-}, 30_000);
+});
 afterEach(() => cells.close());
 
 describe("a reader that was away while its account moved", () => {
@@ -64,7 +64,7 @@ describe("a reader that was away while its account moved", () => {
       expect(id).toBeGreaterThan(ids.at(-1) ?? 0);
       ids.push(id);
     }
-  }, 60_000);
+  });
 
   test("also if others have made events in the old cell since the account's last one", async () => {
     await record(0, ANN, "1");

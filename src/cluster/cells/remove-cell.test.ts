@@ -21,7 +21,7 @@ beforeEach(async () => {
     });
   for (const id of ACCOUNTS)
     await cells.insert(0, "places", { kind: "account", name: id, cell: LAST, until: null, version: 1 });
-}, 30_000);
+});
 afterEach(() => cells.close());
 
 /** As a service has it, since its start. */
@@ -54,7 +54,7 @@ test("each step moves one account to the cells that stay, and the last one close
   expect(Math.min(...moved)).toBeGreaterThan(0);
   expect((moved[0] ?? 0) + (moved[1] ?? 0)).toBe(ACCOUNTS.length);
   await expect(again.step({ cell: LAST, skip: [], by: OPERATOR })).rejects.toMatchObject({ status: 400 });
-}, 60_000);
+});
 
 test("an account that can't move is named and left out, and keeps the cell open", async () => {
   const { step } = removal(new Set(["b"]));
@@ -66,14 +66,14 @@ test("an account that can't move is named and left out, and keeps the cell open"
   for (const left of [2, 1]) expect(await step({ cell: LAST, skip: ["b"], by: OPERATOR })).toMatchObject({ left });
   expect(await step({ cell: LAST, skip: ["b"], by: OPERATOR })).toEqual({ left: 1, isClosed: false });
   expect(count).toBe(LAST + 1);
-}, 60_000);
+});
 
 test("the cell gets no new accounts meanwhile", async () => {
   const { step, loads } = removal();
   expect(loads.next()).toBe(LAST);
   await step({ cell: LAST, skip: [], by: OPERATOR });
   for (let n = 0; n < 30; n++) expect(loads.next()).not.toBe(LAST);
-}, 30_000);
+});
 
 test("another cell than the last is refused before anything moves", async () => {
   await expect(removal().step({ cell: 1, skip: [], by: OPERATOR })).rejects.toMatchObject({ code: "CELL_NOT_LAST" });

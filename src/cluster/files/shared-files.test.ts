@@ -20,7 +20,7 @@ describe.each(["memory", "NATS"])("%s", (kind) => {
     nats = kind === "NATS" ? await startNats() : undefined;
     engine = nats ? await openNatsEngine({ address: nats.address, name: "test" }) : createMemoryEngine().connect();
     blobs = await engine.blobs("files");
-  }, 60_000);
+  });
   afterAll(async () => {
     await engine?.close();
     await nats?.[Symbol.asyncDispose]();

@@ -375,7 +375,7 @@ test("through cuts at random, every acknowledged write is there once, in the ord
   }
   await end();
   expect(acknowledged.length).toBeGreaterThan(35);
-}, 60_000);
+});
 
 test("through losses of all that the engine has, every acknowledged write is there once", async () => {
   const cluster = createMemoryEngine();
@@ -391,4 +391,4 @@ test("through losses of all that the engine has, every acknowledged write is the
     cluster.loseTable("nodes");
   }
   await end();
-}, 60_000);
+});

@@ -202,7 +202,7 @@ describe("a body", () => {
     const answer = await rawRequest(testServer.web, head, 30_000);
     expectRefusal({ ...answer, text: answer.body }, 408, "BODY_TIMEOUT");
     expect(answer.headers.get("connection")).toBe("close");
-  }, 30_000);
+  });
 
   test("is nested at most 64 levels deep; brackets in strings do not count", async () => {
     expect((await send({ body: nested(64) })).status).toBe(200);

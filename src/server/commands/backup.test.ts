@@ -66,4 +66,4 @@ test("without the key of the backup, who was erased may be back, and the restore
   expect(problem).toMatch(
     /^WARNING: People were erased .* could not be erased again: .*secret\.key is missing.* person reapply before you start the service\.$/,
   );
-}, 30_000);
+});

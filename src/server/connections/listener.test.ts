@@ -71,7 +71,7 @@ describe("a connection", () => {
     expect(await kept[0]?.closed).toContain("at last");
     kept[1]?.socket.end();
     expect(await kept[1]?.closed).toContain("at last");
-  }, 60_000);
+  });
 });
 
 describe("a response without a surface", () => {

@@ -105,4 +105,4 @@ test("without a database, settings and plugins are checked, and none is made", a
   expect(await attempt()).toBe(false);
   expect(await startErrorOf(attempt({ BACKUP_SCHEDULE: "61 3 * * *" }))).toContain("BACKUP_SCHEDULE");
   expect(files()).toEqual([]);
-}, 30_000);
+});

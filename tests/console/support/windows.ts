@@ -24,7 +24,7 @@ let browser: ReturnType<typeof chromium.launch> | undefined;
 export function startBrowser({ asPeopleHaveIt = false } = {}): ReturnType<typeof chromium.launch> {
   browser ??= (async () => {
     const args = ["--no-sandbox", ...(asPeopleHaveIt ? [] : SPARING)];
-    return chromium.launch({ executablePath: chromiumPath(), args, timeout: 30_000 });
+    return chromium.launch({ executablePath: chromiumPath(), args, timeout: 60_000 });
   })();
   return browser;
 }
@@ -61,7 +61,7 @@ export async function closeWindowsOfOthers(baseURL: string): Promise<void> {
 
 async function openWindow(options: WindowOptions, key: string): Promise<Window> {
   const context = await (await startBrowser()).newContext(options);
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   let isSpent = false;
   const spend = () => {

@@ -37,4 +37,4 @@ test("with constant writes, the log does not grow without limit", async () => {
   expect(statSync(log).size).toBeLessThan(written * 0.7);
   expect((await database.read("PRAGMA quick_check")).rows[0]?.[0]).toBe("ok");
   await remove();
-}, 15_000);
+});

@@ -176,7 +176,7 @@ describe("the way to a moment", () => {
     await moment("k3");
     expect(listKeptLogs(copyFolderOf(file()))).toEqual([]);
     expect((await restore()).keys).toBe("k1 k2 k3");
-  }, 20_000);
+  });
 
   test("goes on after a stop and after a kill, which lose nothing", async () => {
     await open();
@@ -223,7 +223,7 @@ describe("the way to a moment", () => {
     await moment("k4");
     expect((await restore()).keys).toBe("k1 k2 k3 k4");
     expect((await restore({ at: last })).keys).toBe("k1");
-  }, 20_000);
+  });
 
   test("has the files that came with the rows", async () => {
     await open();
@@ -365,7 +365,7 @@ test("segments are packed, so that a place has few files, and the way through a 
   expect(segments().map(isPackName)).toEqual([true, false]);
   expect((await restore({ at: middle })).keys.split(" ").length).toBe(51);
   expect((await restore()).keys.split(" ").length).toBe(PACKED_FROM + 1);
-}, 30_000);
+});
 
 test("segments go with the oldest backup on top of which they could be put; the moments that are left are listed", async () => {
   await open();

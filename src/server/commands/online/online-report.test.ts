@@ -132,7 +132,7 @@ describe("domains", () => {
       /^✗ .*has no address.*\n {2}→ Make the DNS record/,
     );
     expect(exitCode).toBe(1);
-  }, 20_000);
+  });
 });
 
 test("the clock is compared with the server that differs least", () => {
