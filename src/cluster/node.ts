@@ -45,6 +45,8 @@ export interface NodeOptions {
   graceMs: number;
   /** The node that is to own the cell, where operators have asked for none. */
   target?(): string | undefined;
+  /** See `NodeState.stuck`. */
+  stuck?(): readonly number[];
   /** Whether the lease is to be renewed: requests reach this process through another one. */
   isAble?(): boolean;
   /** Gives the files of this machine's data folder to the others. */
@@ -112,12 +114,14 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     fingerprint: () => startFingerprint(options.program, file),
   });
   const cells = watchCells({ table, leastCount: options.leastCount, onChange: changed, onError });
+  const number = isEmptyFile(file) ? 0 : (readPlace(file)?.number ?? 0);
   const state = (): NodeState => ({
     ...self,
     version,
     at: Date.now(),
     isDraining: orders.isDraining(address),
-    copies: role && !role.isStuck ? { [cell]: role.number } : {},
+    copies: role?.isStuck ? {} : { [cell]: role?.number ?? number },
+    ...(options.stuck && { stuck: options.stuck() }),
     load: load(),
   });
   const lease = createLease({
@@ -187,7 +191,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     },
     onAppend: figures.appended,
     graceMs,
-    number: isEmptyFile(file) ? 0 : (readPlace(file)?.number ?? 0),
+    number,
   });
   role = created;
   const schedule = createSnapshotSchedule({

@@ -4,7 +4,6 @@ import type { LogEngine } from "../../src/cluster/engine.ts";
 import { catchUp, SnapshotNeeded } from "../../src/cluster/log/catch-up.ts";
 import { openCopy } from "../../src/cluster/log/copy.ts";
 import { openFile } from "../../src/kernel/database/local-engine.ts";
-import { migrationNames } from "../../src/server/cluster/migration-names.ts";
 import { silent } from "../support/database.ts";
 
 export interface Contents {
@@ -54,6 +53,13 @@ export function contentsOf(file: string): Contents {
   }
 }
 
+/** Those of the version that has written it, which may be a later one than this. */
+function migrationsOf(file: string): ReadonlySet<string> {
+  using database = new Database(file, { readonly: true });
+  const rows = database.query<{ name: string }, []>("SELECT name FROM migrations").all();
+  return new Set(rows.map(({ name }) => name));
+}
+
 /**
  * Applies the rest of a cell's log to each file, and reads them. One that is older than the log would begin with a snapshot and is
  * left out. The nodes must have ended.
@@ -62,7 +68,7 @@ export async function copiesAtEnd(files: readonly string[], log: LogEngine): Pro
   const copies: Contents[] = [];
   for (const file of files) {
     const { cluster } = progressOf(file);
-    const storage = openFile(file, migrationNames, silent);
+    const storage = openFile(file, migrationsOf(file), silent);
     try {
       await catchUp(log, await openCopy(storage, cluster), new AbortController().signal);
     } catch (error) {

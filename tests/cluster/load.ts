@@ -13,6 +13,7 @@ const READ_TIMEOUT_MS = 12_000;
 
 /** Texts are unique and the provider echoes them, so a reply identifies its message. */
 export const textOf = (chat: number, n: number) => `message ${n} of chat ${chat}`;
+export const isText = (text: string) => /^message \d+ of chat \d+$/.test(text);
 export const chatIdOf = (chat: number) => 1_000 + chat;
 export function botOf(bots: readonly Bot[], chat: number): Bot {
   const bot = bots[chat % bots.length];

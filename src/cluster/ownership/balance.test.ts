@@ -28,6 +28,14 @@ describe("the next move", () => {
     expect(nextMove(owners, nodes, () => true)).toBeUndefined();
   });
 
+  test("does not take a cell to a node that could not follow it", () => {
+    const owners = owned({ 0: "a", 1: "a", 2: "a" });
+    const nodes = (stuck: number[]) => [node("a"), { ...node("b"), stuck }];
+    expect(nextMove(owners, nodes([1]))).toEqual({ cell: 2, to: "b" });
+    expect(nextMove(owners, nodes([1, 2]))).toBeUndefined();
+    expect(nextMove(owners, [...nodes([1, 2]), { ...node("c"), stuck: [2] }])).toEqual({ cell: 1, to: "c" });
+  });
+
   test("is none for one cell, for one node, and between nodes that differ by one", () => {
     expect(nextMove(owned({ 0: "a" }), [node("a"), node("b")])).toBeUndefined();
     expect(nextMove(owned({ 0: "a", 1: "a" }), [node("a")])).toBeUndefined();

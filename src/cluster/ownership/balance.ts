@@ -10,11 +10,12 @@ export interface Move {
 
 /**
  * The next cell that moves: from the node that owns most to the one that owns least, if that is at least two less. Cell 0, which
- * has the directory, stays, and so do those that are kept. Undefined if nothing is to move, or while a cell has no owner that is alive.
+ * has the directory, stays, and so do those that are kept. A node that could not follow a cell a moment ago does not get it. Undefined
+ * if nothing is to move, or while a cell has no owner that is alive.
  */
 export function nextMove(
   entries: ReadonlyMap<number, Pick<CellEntry, "owner">>,
-  alive: readonly Pick<NodeState, "address" | "isDraining">[],
+  alive: readonly Pick<NodeState, "address" | "isDraining" | "stuck">[],
   isKept: (cell: number) => boolean = () => false,
 ): Move | undefined {
   const owned = new Map<string, number[]>(alive.map(({ address }) => [address, []]));
@@ -25,10 +26,13 @@ export function nextMove(
   }
   const staying = alive
     .filter(({ isDraining }) => !isDraining)
-    .map(({ address }) => ({ address, cells: owned.get(address) ?? [] }))
+    .map(({ address, stuck = [] }) => ({ address, stuck, cells: owned.get(address) ?? [] }))
     .toSorted((one, other) => other.cells.length - one.cells.length || (one.address < other.address ? -1 : 1));
-  const [most, least] = [staying[0], staying.at(-1)];
-  if (!most || !least || most.cells.length - least.cells.length < 2) return undefined;
-  const cell = most.cells.find((one) => one !== 0 && !isKept(one));
-  return cell === undefined ? undefined : { cell, to: least.address };
+  const most = staying[0]?.cells ?? [];
+  for (const { address, stuck, cells } of staying.toReversed()) {
+    if (most.length - cells.length < 2) return undefined;
+    const cell = most.find((one) => one !== 0 && !isKept(one) && !stuck.includes(one));
+    if (cell !== undefined) return { cell, to: address };
+  }
+  return undefined;
 }

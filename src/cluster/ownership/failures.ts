@@ -6,8 +6,8 @@ import { CopyBroken } from "../log/copy.ts";
 import type { CellEntry } from "./cell-table.ts";
 import type { NodeState } from "./lease.ts";
 
-/** Milliseconds until a node that could not open the cell may get it again. */
-const FAILED_FOR_MS = 10 * MINUTE;
+/** Milliseconds until a node that could not open or follow the cell may get it again. */
+export const FAILED_FOR_MS = 10 * MINUTE;
 
 /**
  * A node that gives its own cells up, or could not open this one a moment ago, does not get it. Both times are by that node's own

@@ -13,8 +13,10 @@ export interface NodeState {
   at: number;
   /** Asked to give its cells up. */
   isDraining: boolean;
-  /** Of cells that it holds: the number of the last entry that it has applied. */
+  /** Of cells that it holds: the number of the last entry that it has applied. Without a cell that it can't follow. */
   copies: Readonly<Record<string, number>>;
+  /** Cells of other processes of its machine that it could not follow a moment ago. Earlier versions don't say. */
+  stuck?: readonly number[];
   /** What `berth cluster status` shows. */
   load: { agents: number; turnsPerSecond: number };
 }

@@ -33,6 +33,9 @@ function takeFirst(ranked: readonly string[], taken: Map<string, number>, share:
   return node;
 }
 
+/** The one of these nodes that ranks first for a cell, whatever it has already; undefined without nodes. */
+export const firstOf = (cell: number, nodes: readonly string[]): string | undefined => rank(cell, nodes)[0];
+
 function rank(cell: number, nodes: readonly string[]): string[] {
   return nodes
     .map((node) => ({ node, weight: Bun.hash.xxHash64(`${cell} ${node}`) }))

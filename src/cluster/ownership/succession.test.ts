@@ -1,9 +1,13 @@
 // Tests who takes a cell and who follows it, from what a node sees.
 import { describe, expect, test } from "bun:test";
 import type { CellEntry } from "./cell-table.ts";
-import { isHeir, standbyOf } from "./succession.ts";
+import { isHeir, spareOf, standbyOf } from "./succession.ts";
 
-const nodes = (...addresses: string[]) => addresses.map((address) => ({ address, isDraining: false }));
+const nodes = (...addresses: string[]) =>
+  addresses.map((address) => ({ address, isDraining: false, copies: { 0: 7 } as Record<string, number> }));
+const draining = (address: string) => ({ address, isDraining: true, copies: { 0: 7 } });
+/** Can't follow the cell. */
+const stuck = (address: string) => ({ address, isDraining: false, copies: {} });
 const seen = (self: string, alive = nodes("a", "b", "c")) => ({ cell: 0, count: 1, self, alive });
 const entry = (owner: string, standby: string | null): CellEntry => ({
   owner: { address: owner, instance: "1" },
@@ -36,8 +40,7 @@ describe("the standby", () => {
   test("stays as long as it is alive and not draining", () => {
     expect(standbyOf("c", undefined, seen("a"))).toBe("c");
     expect(standbyOf("b", undefined, seen("a"))).toBe("b");
-    const draining = [...nodes("a", "b"), { address: "c", isDraining: true }];
-    expect(standbyOf("c", undefined, seen("a", draining))).toBe("b");
+    expect(standbyOf("c", undefined, seen("a", [...nodes("a", "b"), draining("c")]))).toBe("b");
   });
   test("is where the cell is to move", () => {
     expect(standbyOf("c", "b", seen("a"))).toBe("b");
@@ -48,6 +51,26 @@ describe("the standby", () => {
     expect(standbyOf("b", undefined, seen("a", nodes("a")))).toBeNull();
   });
   test("is a draining node rather than none", () => {
-    expect(standbyOf(null, undefined, seen("a", [...nodes("a"), { address: "b", isDraining: true }]))).toBe("b");
+    expect(standbyOf(null, undefined, seen("a", [...nodes("a"), draining("b")]))).toBe("b");
+  });
+  test("is another one once it can't follow the cell, if there is one that can", () => {
+    expect(standbyOf("c", undefined, seen("a", [...nodes("a", "b"), stuck("c")]))).toBe("b");
+    expect(standbyOf("c", undefined, seen("a", [...nodes("a"), draining("b"), stuck("c")]))).toBe("b");
+    expect(standbyOf("c", undefined, seen("a", [...nodes("a"), stuck("b"), stuck("c")]))).toBe("c");
+    expect(standbyOf("b", undefined, seen("a", [...nodes("a", "b"), stuck("c")]))).toBe("b");
+  });
+});
+
+describe("the spare", () => {
+  const machines = (...lists: number[][]) => lists.map((cells, n) => ({ address: "abcd"[n] ?? "", stuck: cells }));
+  test("is a machine that can follow the cell, beside its owner and the one that can't", () => {
+    expect(spareOf(3, "a", machines([], [3], []))).toBe("c");
+    expect(["c", "d"]).toContain(spareOf(3, "a", machines([], [3], [4], [])) ?? "");
+  });
+  test("is none while all can, or nobody else can", () => {
+    expect(spareOf(3, "a", machines([], [4], []))).toBeUndefined();
+    expect(spareOf(3, "a", machines([], [3]))).toBeUndefined();
+    // Earlier versions don't say it.
+    expect(spareOf(3, "a", [{ address: "a" }, { address: "b" }])).toBeUndefined();
   });
 });

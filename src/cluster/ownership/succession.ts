@@ -1,9 +1,9 @@
 // Says who takes a cell whose owner is gone, and who follows it. All nodes decide alike from what they see.
 import type { CellEntry } from "./cell-table.ts";
 import type { NodeState } from "./lease.ts";
-import { type Place, placeCells } from "./placement.ts";
+import { firstOf, type Place, placeCells } from "./placement.ts";
 
-type Seen = Pick<NodeState, "address" | "isDraining">;
+type Seen = Pick<NodeState, "address" | "isDraining" | "copies">;
 
 export interface Succession {
   cell: number;
@@ -29,14 +29,37 @@ export function isHeir(entry: CellEntry | undefined, isSettled: boolean, success
   return (hasStandby ? entry.standby : placeOf(succession)?.owner) === self;
 }
 
-/** The node that follows a cell of this one: where it is to go, else the one that has it, else where it is placed. */
+/**
+ * The node that follows a cell of this one: where it is to go, else the one that has it, else where it is placed. One that can't
+ * follow it, as an older version can't follow a newer one, does only if there is no other.
+ */
 export function standbyOf(former: string | null, wanted: string | undefined, succession: Succession): string | null {
   const others = succession.alive.filter(({ address }) => address !== succession.self);
   const find = (address: string | null | undefined) => others.find((node) => node.address === address);
-  const kept = find(former);
   const { owner, standby } = placeOf(succession) ?? {};
-  const found = find(wanted) ?? (kept?.isDraining ? undefined : kept) ?? find(owner) ?? find(standby) ?? others[0];
-  return found?.address ?? null;
+  const kept = find(former);
+  const ranked = [kept?.isDraining ? undefined : kept, find(owner), find(standby), ...others].filter(
+    (node) => node !== undefined,
+  );
+  const isAble = ({ copies }: Seen) => copies[succession.cell] !== undefined;
+  return (find(wanted) ?? ranked.find(isAble) ?? ranked[0])?.address ?? null;
+}
+
+/**
+ * The node that is to have a copy of a cell beside its owner while one that should have it can't follow it; undefined if all can.
+ */
+export function spareOf(
+  cell: number,
+  owner: string | undefined,
+  alive: readonly Pick<NodeState, "address" | "stuck">[],
+): string | undefined {
+  const isStuck = ({ stuck }: Pick<NodeState, "stuck">) => stuck?.includes(cell) ?? false;
+  if (!alive.some(isStuck)) return undefined;
+  const able = alive.filter((node) => !isStuck(node) && node.address !== owner);
+  return firstOf(
+    cell,
+    able.map(({ address }) => address),
+  );
 }
 
 const placeOf = ({ cell, count, alive }: Succession) => placesOf(count, alive)[cell];

@@ -21,7 +21,7 @@ import { migrationNames } from "./migration-names.ts";
 import { createVideoPipe } from "./video-pipe.ts";
 
 export interface ClusterNodeDeps
-  extends Pick<NodeOptions, "cell" | "target" | "isAble">,
+  extends Pick<NodeOptions, "cell" | "target" | "stuck" | "isAble">,
     Pick<ClusterCellDeps, "cells" | "inFlight" | "onOpen"> {
   options: CellOptions;
   log: Log;
@@ -99,6 +99,7 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
       program: { command: programCommand(), env },
       keepFiles: () => keepAll(config.dataDir, blobs),
       ...(deps.target && { target: deps.target }),
+      ...(deps.stuck && { stuck: deps.stuck }),
       ...(deps.isAble && { isAble: deps.isAble }),
     });
     node = started;

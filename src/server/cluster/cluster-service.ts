@@ -77,6 +77,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     options,
     cell: 0,
     log,
+    stuck: () => members?.stuck() ?? [],
     cells: firstCell.cells,
     inFlight: () => inFlight(),
     onOpen(cell) {

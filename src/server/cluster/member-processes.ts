@@ -4,7 +4,8 @@ import type { CallHandlers, Calls } from "../../cluster/cells/calls.ts";
 import { type CellProcess, startCellProcess } from "../../cluster/cells/cell-process.ts";
 import type { ClusterNode } from "../../cluster/node.ts";
 import { type Move, nextMove } from "../../cluster/ownership/balance.ts";
-import { placesOf } from "../../cluster/ownership/succession.ts";
+import { FAILED_FOR_MS } from "../../cluster/ownership/failures.ts";
+import { placesOf, spareOf } from "../../cluster/ownership/succession.ts";
 import type { Log } from "../../kernel/telemetry/log.ts";
 import { MINUTE } from "../../kernel/util/time.ts";
 import type { MemberOrder, MemberReport } from "./cluster-member.ts";
@@ -25,6 +26,8 @@ export interface MemberProcesses {
   /** Where a cell is served that this machine owns. */
   find(cell: number): { address: string; call: Calls["call"] } | undefined;
   pidOf(cell: number): number | undefined;
+  /** The cells that they could not follow a moment ago. */
+  stuck(): number[];
   /** Over all of them: how many own their cell or can't follow it, and the entries that the one has still to apply that has most. */
   observe(): { owned: number; stuck: number; behind: number };
   /** Hands their cells over, and ends them. */
@@ -54,6 +57,8 @@ const NONE: MemberReport = { owns: false, behind: 0, isStuck: false };
 export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses {
   const { node, address, program, handlers, graceMs, log, onChange } = deps;
   const members = new Map<number, Member>();
+  /** Monotonic ms, by cell: when this machine could not follow it last. Its process may have ended since. */
+  const stuckAt = new Map<number, number>();
   let isStopping = false;
 
   /** The node that is to own a cell, because operators want it or to even out how many each owns. */
@@ -62,7 +67,9 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
 
   const isSilent = ({ reportedAt }: Member) => performance.now() - reportedAt > SILENCE_MS;
 
-  function take(member: Member, report: MemberReport): void {
+  function take(cell: number, member: Member, report: MemberReport): void {
+    if (report.isStuck) stuckAt.set(cell, performance.now());
+    if (report.owns) stuckAt.delete(cell);
     const hasChanged = member.report.owns !== report.owns || isSilent(member);
     member.report = report;
     member.reportedAt = performance.now();
@@ -73,7 +80,7 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
     const process = startCellProcess({
       cell,
       ...program(cell),
-      handlers: { ...handlers, report: (report: MemberReport) => take(member, report) },
+      handlers: { ...handlers, report: (report: MemberReport) => take(cell, member, report) },
       log,
       onChange() {
         if (process.address === undefined) member.report = NONE;
@@ -100,7 +107,7 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
     const sent: MemberOrder = { target: targetOf(cell, move) ?? null };
     member.isAsked = true;
     try {
-      take(member, await member.process.call<MemberReport>("order", sent));
+      take(cell, member, await member.process.call<MemberReport>("order", sent));
     } finally {
       member.isAsked = false;
     }
@@ -117,7 +124,8 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
     for (let cell = 1; cell < count; cell++) {
       const member = members.get(cell);
       const [entry, place] = [entries.get(cell), places[cell]];
-      const uses = [entry?.owner.address, entry?.standby, place?.owner, place?.standby, targetOf(cell, move)];
+      const spare = spareOf(cell, entry?.owner.address, alive);
+      const uses = [entry?.owner.address, entry?.standby, place?.owner, place?.standby, targetOf(cell, move), spare];
       if (uses.includes(address)) {
         if (member) member.usedAt = performance.now();
         else if (starting() < STARTS_AT_ONCE) start(cell);
@@ -134,6 +142,9 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
     for (const [cell, member] of members) void order(cell, member, move).catch(() => undefined);
   }
 
+  /** While it is remembered, the cell does not come back only to leave again. */
+  const stuck = () => [...stuckAt].flatMap(([cell, at]) => (performance.now() - at < FAILED_FOR_MS ? [cell] : []));
+
   const timer = setInterval(lookAndOrder, ORDER_MS);
   timer.unref();
   node.onChange(() => void look());
@@ -147,6 +158,7 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
         : undefined;
     },
     pidOf: (cell) => members.get(cell)?.process.pid,
+    stuck,
     observe() {
       const reports = [...members.values()].map(({ report }) => report);
       return {
