@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually, type Seeded, seeded } from "../support/eventually.ts";
 import { CELL_FAULTS } from "./cell-faults.ts";
+import { CLOCK_FAULTS } from "./clock-faults.ts";
 import { FAULTS, type Fault, settled } from "./faults.ts";
 import {
   checkCalls,
@@ -28,6 +29,8 @@ export interface FaultRun {
   faults?: readonly Fault[];
   /** Happen once each, in this order, before those that are chosen. */
   steps?: readonly Fault[];
+  /** The machines' clocks can be set, and are by some faults. */
+  hasClocks?: boolean;
   /** Of all machines at the start. Default: `dist/berth`. */
   binary?: string;
   print(line: string): void;
@@ -51,17 +54,33 @@ export interface FaultReport {
   signUps: { made: number; failed: number };
 }
 
-export const faultsFor = (cells: number): readonly Fault[] => [
+export const faultsFor = (cells: number, hasClocks = false): readonly Fault[] => [
   ...FAULTS,
   ...NETWORK_FAULTS,
   ...(cells === 1 ? [] : CELL_FAULTS),
+  ...(hasClocks ? CLOCK_FAULTS : []),
 ];
 
 export async function runFaults(options: FaultRun): Promise<FaultReport> {
-  const { seed, seconds, cells = 1, nodes = 3, natsServers = 3, faults = faultsFor(cells), print } = options;
-  const { steps = [], binary } = options;
+  const {
+    seed,
+    seconds,
+    cells = 1,
+    nodes = 3,
+    natsServers = 3,
+    faults = faultsFor(cells, options.hasClocks),
+    print,
+  } = options;
+  const { steps = [], binary, hasClocks = false } = options;
   const random = seeded(seed);
-  await using world = await startWorld({ nodes, natsServers, cells, seed, ...(binary !== undefined && { binary }) });
+  await using world = await startWorld({
+    nodes,
+    natsServers,
+    cells,
+    seed,
+    hasClocks,
+    ...(binary !== undefined && { binary }),
+  });
   try {
     return await runUnderLoad({ world, random, seconds, faults, steps, print });
   } catch (error) {

@@ -32,6 +32,8 @@ export interface WorldOptions {
   seed: number;
   /** Default: `dist/berth`. */
   binary?: string;
+  /** The machines' clocks can be set. */
+  hasClocks?: boolean;
 }
 
 /** It has a price: calls that are free are not in the ledger after a crash. */
@@ -41,7 +43,14 @@ export const FIRST_NAME = "Name 0";
 const BOTS_OF_ONE_CELL = 4;
 const BOTS_OF_EACH_CELL = 2;
 
-export async function startWorld({ nodes, natsServers, cells, seed, binary }: WorldOptions): Promise<World> {
+export async function startWorld({
+  nodes,
+  natsServers,
+  cells,
+  seed,
+  binary,
+  hasClocks = false,
+}: WorldOptions): Promise<World> {
   await using undo = new AsyncDisposableStack();
   const upstream = await startUpstream({ models: [MODEL] });
   undo.defer(() => upstream.stop());
@@ -54,6 +63,7 @@ export async function startWorld({ nodes, natsServers, cells, seed, binary }: Wo
       nodes,
       natsServers,
       hasGates: true,
+      hasClocks,
       ...(binary !== undefined && { binary }),
       env: {
         CHANNEL_A_API_ROOT: telegram.url,

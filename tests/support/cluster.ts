@@ -1,11 +1,15 @@
 // Several Berths as one cluster on real NATS servers, behind a load balancer that knows nothing of them.
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
 import type { Engine } from "../../src/cluster/engine.ts";
 import { openNatsEngine } from "../../src/cluster/nats/nats-engine.ts";
 import type { CellEntry } from "../../src/cluster/ownership/cell-table.ts";
 import { type Berth, startBerth } from "./berth.ts";
+import { type Clock, createClock } from "./clock.ts";
 import { eventually } from "./eventually.ts";
 import { type Gate, openGate } from "./gate.ts";
 import { freePorts, type Nats, startNats } from "./nats.ts";
+import { temporaryDir } from "./process.ts";
 
 export interface Cluster extends AsyncDisposable {
   readonly nats: Nats;
@@ -27,6 +31,8 @@ export interface Cluster extends AsyncDisposable {
   gatesOf(node: Berth): readonly Gate[];
   /** What the other nodes reach a node through, if the cluster was started with gates. */
   peerGateOf(node: Berth): Gate;
+  /** By which a node goes, if the cluster was started with clocks. */
+  clockOf(node: Berth): Clock;
   /** Until a node follows and has applied all that the log has. */
   followed(): Promise<void>;
 }
@@ -46,6 +52,8 @@ export interface ClusterOptions {
   binary?: string;
   /** Nodes reach NATS and each other through gates, which can be closed. */
   hasGates?: boolean;
+  /** Each node has a clock that can be set. Needs libfaketime. */
+  hasClocks?: boolean;
 }
 
 export const CLUSTER_KEY = "a secret key of the cluster tests alone";
@@ -61,6 +69,7 @@ export async function startCluster({
   env = {},
   binary,
   hasGates = false,
+  hasClocks = false,
 }: ClusterOptions = {}): Promise<Cluster> {
   await using undo = new AsyncDisposableStack();
   const nats = undo.use(await startNats(natsServers, { advertise: !hasGates }));
@@ -70,6 +79,8 @@ export async function startCluster({
   const web = `http://127.0.0.1:${balancer.port}`;
   const gates = new Map<Berth, readonly Gate[]>();
   const peerGates = new Map<Berth, Gate>();
+  const clocks = new Map<Berth, Clock>();
+  const folder = hasClocks ? undo.adopt(temporaryDir("berth-clocks-"), (dir) => dir.remove()).path : "";
   undo.defer(() => {
     for (const gate of [...gates.values(), ...peerGates.values()].flat()) gate.close();
   });
@@ -77,6 +88,7 @@ export async function startCluster({
     const [port, backend] = await freePorts(2);
     const own = hasGates ? await Promise.all(nats.servers.map((server) => openGate(server.port))) : [];
     const peerGate = hasGates ? await openGate(backend ?? 0) : undefined;
+    const clock = hasClocks ? createClock(mkdtempSync(join(folder, "node-")), new Date()) : undefined;
     const node = await startBerth({
       isEmpty: true,
       readyMs: 60_000,
@@ -88,10 +100,12 @@ export async function startCluster({
         SECRET_KEY: CLUSTER_KEY,
         CLUSTER_URL: hasGates ? `nats://${own.map((gate) => `127.0.0.1:${gate.port}`).join(",")}` : nats.url,
         NODE_ADDRESS: `http://127.0.0.1:${peerGate?.port ?? backend}`,
+        ...clock?.env,
         ...env,
       },
     });
     nodes.push(node);
+    if (clock) clocks.set(node, clock);
     gates.set(node, own);
     if (peerGate) peerGates.set(node, peerGate);
     return node;
@@ -136,6 +150,11 @@ export async function startCluster({
       const gate = peerGates.get(node);
       if (!gate) throw new Error("The cluster was started without gates.");
       return gate;
+    },
+    clockOf(node) {
+      const clock = clocks.get(node);
+      if (!clock) throw new Error("The cluster was started without clocks.");
+      return clock;
     },
     status,
     owner: (cell = 0) =>

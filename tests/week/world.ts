@@ -5,11 +5,11 @@ import { join, resolve } from "node:path";
 import { type Berth, startBerth } from "../support/berth.ts";
 import { type Authority, createAuthority } from "../support/certificates.ts";
 import type { Client } from "../support/client.ts";
+import { type Clock, createClock } from "../support/clock.ts";
 import { member, provision } from "../support/members.ts";
 import { run } from "../support/process.ts";
 import { type SpawnedTelegram, spawnTelegram } from "../support/telegram-control.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
-import { type Clock, createClock } from "./clock.ts";
 import { type Conversations, createConversations } from "./conversations.ts";
 import { FAILING_PLUGIN } from "./failing-plugin.ts";
 

@@ -1,4 +1,4 @@
-// A clock for the compiled binary that the scenario moves, by libfaketime. Timers keep their own pace, as on a machine that
+// A clock for the compiled binary that a test moves, by libfaketime. Timers keep their own pace, as on a machine that
 // was asleep: the clock jumps, and whoever waits for a time of day has to notice it.
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export interface Clock {
   envAt(time: number): Record<string, string>;
   /** Epoch ms. */
   now(): number;
-  /** Moves the clock forward. Processes notice it within a second. */
+  /** Moves the clock on, or back by a negative time. Processes notice it within a second. */
   forward(ms: number): Promise<void>;
 }
 
