@@ -5,6 +5,7 @@ import { catchUp, SnapshotNeeded } from "../../src/cluster/log/catch-up.ts";
 import { openCopy } from "../../src/cluster/log/copy.ts";
 import { openFile } from "../../src/kernel/database/local-engine.ts";
 import { silent } from "../support/database.ts";
+import { SPENDER } from "./spending.ts";
 
 export interface Contents {
   file: string;
@@ -14,6 +15,8 @@ export interface Contents {
   /** A hash of the rows of each table. */
   tables: Record<string, string>;
 }
+
+const OF_MESSAGES = `agent_id NOT IN (SELECT id FROM agents WHERE name = '${SPENDER}')`;
 
 /** FTS5 groups its own data by transactions; a checkpoint notes its time; each copy notes its place. */
 const isOfOneCopy = (name: string) => /_(?:data|idx)$|^sqlite_|^log_progress$/.test(name);
@@ -39,10 +42,12 @@ export function contentsOf(file: string): Contents {
       file,
       number: count("SELECT number FROM log_progress"),
       counts: {
-        inbox: count("SELECT count(*) FROM inbox"),
-        done: count("SELECT count(*) FROM inbox WHERE status = 'done'"),
-        answers: count("SELECT count(*) FROM messages WHERE role = 'assistant'"),
-        distinctAnswers: count("SELECT count(DISTINCT content) FROM messages WHERE role = 'assistant'"),
+        inbox: count(`SELECT count(*) FROM inbox WHERE ${OF_MESSAGES}`),
+        done: count(`SELECT count(*) FROM inbox WHERE status = 'done' AND ${OF_MESSAGES}`),
+        answers: count(`SELECT count(*) FROM messages WHERE role = 'assistant' AND ${OF_MESSAGES}`),
+        distinctAnswers: count(
+          `SELECT count(DISTINCT content) FROM messages WHERE role = 'assistant' AND ${OF_MESSAGES}`,
+        ),
         sent: count("SELECT count(*) FROM outbox WHERE status = 'sent'"),
         calls: count("SELECT count(*) FROM usage"),
       },

@@ -17,6 +17,7 @@ import {
 } from "./history.ts";
 import { allAnswer, type SignUps, startMessages, startReads, startSignUps } from "./load.ts";
 import { NETWORK_FAULTS } from "./network-faults.ts";
+import { startSpending } from "./spending.ts";
 import { startWorld, type World } from "./world.ts";
 
 export interface FaultRun {
@@ -50,6 +51,8 @@ export interface FaultReport {
   longestWaits: { median: number; p95: number; longest: number };
   /** How often each status came to reads. */
   reads: Record<string, number>;
+  /** Of agents with a budget: how often each status came to their callers, and what each may spend and has spent. */
+  spending: { statuses: Record<string, number>; budgetUsd: number; usd: number[] };
   /** Accounts that were made while cell 0 lost its owner, and those that were refused. */
   signUps: { made: number; failed: number };
 }
@@ -111,6 +114,7 @@ async function runUnderLoad({ world, random, seconds, faults, steps, print }: Lo
   const signUps: SignUps = { made: [], unknown: [] };
   const messages = startMessages(telegram, bots);
   const reads = startReads(world);
+  const spending = await startSpending(world, seconds);
   const end = performance.now() + seconds * 1_000;
   const toCome = [...steps];
   while (toCome.length > 0 || performance.now() < end) {
@@ -144,11 +148,11 @@ async function runUnderLoad({ world, random, seconds, faults, steps, print }: Lo
     happened.push({ fault: fault.name, from: began, to: Date.now() });
     print(`  ${((Date.now() - began) / 1000).toFixed(1)} s until all was answered`);
     await settled(world);
-    if (reads.wrong.length > 0) throw new Error(`A read got a wrong answer: ${reads.wrong.join("; ")}`);
+    const wrong = [...reads.wrong, ...spending.wrong];
+    if (wrong.length > 0) throw new Error(`A request got a wrong answer: ${wrong.join("; ")}`);
     await Bun.sleep(random.integer(0, 1_500));
   }
-  await messages.stop();
-  await reads.stop();
+  await Promise.all([messages.stop(), reads.stop(), spending.stop()]);
   await eventually(async () => (await answered(world)) >= messages.total(), { timeoutMs: 60_000, everyMs: 100 });
   for (const client of signUps.made) await client.signIn();
   await ledgersWritten(world);
@@ -157,7 +161,7 @@ async function runUnderLoad({ world, random, seconds, faults, steps, print }: Lo
   await checkPollers(world, explained);
   print(JSON.stringify(await cluster.status()));
   checkCalls(world, waits, explained);
-  const { inLedgers, copies } = await checkFiles(world, messages, signUps, explained);
+  const { inLedgers, copies, spentUsd } = await checkFiles(world, { messages, signUps, spending }, explained);
   const longest = happened.map(({ fault, from, to }) => ({
     fault,
     ms: Math.max(0, ...waits.filter(({ at }) => at >= from && at <= to).map(({ ms }) => ms)),
@@ -175,6 +179,7 @@ async function runUnderLoad({ world, random, seconds, faults, steps, print }: Lo
     copies,
     longestWaits: spread(longest.map(({ ms }) => ms)),
     reads: reads.statuses,
+    spending: { statuses: spending.statuses, budgetUsd: spending.budgetUsd, usd: spentUsd },
     signUps: { made: signUps.made.length, failed: signUps.unknown.length },
   };
 }

@@ -6,6 +6,7 @@ import { cellDataDir } from "../../src/server/cells/folders.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Contents, compareCopies, contentsOf, copiesAtEnd } from "./copies.ts";
 import { botOf, CHATS, chatIdOf, isText, type Messages, type SignUps, textOf } from "./load.ts";
+import { CALLERS, checkBudget, type Spending } from "./spending.ts";
 import type { World } from "./world.ts";
 
 /** A time in which processes ended or were cut off. */
@@ -105,17 +106,16 @@ export function mostCalls(waits: Replies["waits"], interruptions: readonly Inter
 
 /**
  * Kills all machines, and reads their files: each message was settled once, all copies of a cell have the same contents at the end
- * of its log, every call of the model is in the ledger, once, and each name is there once.
+ * of its log, every call of the model is in the ledger, once, no budget was exceeded, and each name is there once.
  */
 export async function checkFiles(
   world: World,
-  messages: Messages,
-  signUps: SignUps,
+  { messages, signUps, spending }: { messages: Messages; signUps: SignUps; spending: Pick<Spending, "budgetUsd"> },
   interruptions: readonly Interruption[],
-): Promise<{ inLedgers: number; copies: number }> {
+): Promise<{ inLedgers: number; copies: number; spentUsd: number[] }> {
   const { cluster, cells, bots, upstream } = world;
-  // An interruption leaves calls in the ledger that it ended before they were sent: not more than one of each agent.
-  const unasked = interruptions.length * bots.length;
+  // An interruption leaves calls in the ledger that it ended before they were sent: not more than one of each conversation that is under way.
+  const unasked = interruptions.length * (bots.length + cells * CALLERS);
   await cluster.followed();
   await Promise.all(cluster.nodes.map((node) => node.kill()));
   const engine = await openNatsEngine({ address: cluster.nats.address, name: "tests" });
@@ -146,7 +146,11 @@ export async function checkFiles(
   if (calls > upstream.chats.length + unasked)
     throw new Error(`The model was called ${upstream.chats.length} times, and the ledgers have ${calls} calls.`);
   checkNames(newest, signUps);
-  return { inLedgers: calls, copies: compared };
+  return {
+    inLedgers: calls,
+    copies: compared,
+    spentUsd: newest.map(({ file }) => checkBudget(file, spending.budgetUsd)),
+  };
 }
 
 const fileOf = (dataDir: string, cell: number) => `${cellDataDir({ dataDir }, cell)}/berth.db`;

@@ -7,6 +7,7 @@ import { member, provision } from "../support/members.ts";
 import { type SpawnedTelegram, spawnTelegram } from "../support/telegram-control.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { settled } from "./faults.ts";
+import { isSpending, SPENT_TOKENS } from "./spending.ts";
 
 export interface Bot {
   token: string;
@@ -56,7 +57,11 @@ export async function startWorld({
   undo.defer(() => upstream.stop());
   // The choice of faults has numbers of its own: how often the model is asked depends on the machine.
   const random = seeded(seed);
-  upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}`, delayMs: random.integer(0, 60) }));
+  upstream.script(({ lastUser }) => ({
+    text: `echo: ${lastUser}`,
+    delayMs: random.integer(0, 60),
+    ...(isSpending(lastUser) && { usage: SPENT_TOKENS }),
+  }));
   const telegram = undo.use(await spawnTelegram("--latency-ms", "5"));
   const cluster = undo.use(
     await startCluster({

@@ -1,0 +1,77 @@
+// Agents with a budget that callers try to exceed, all the time and through every takeover.
+import { Database } from "bun:sqlite";
+import { createClient } from "../support/client.ts";
+import { provision } from "../support/members.ts";
+import type { World } from "./world.ts";
+
+/** Its turns are not those of the messages, which are counted one by one. */
+export const SPENDER = "Spender";
+/** So that it is spent after about half of the run: calls are refused in the other half. */
+const BUDGET_USD_A_MINUTE = 0.02;
+/** The model answers with so many tokens, which is less than it may: 0.0006 USD. */
+export const SPENT_TOKENS = { prompt: 10, completion: 1_000 };
+const SPENDING = "spend the budget";
+export const isSpending = (text: string) => text.startsWith(SPENDING);
+/** Of each budget: calls that are under way at once would exceed it if they were not reserved. */
+export const CALLERS = 3;
+const PACE_MS = 300;
+const TIMEOUT_MS = 12_000;
+/** What a caller may be told: the answer, the refusal, that its turn was cut by a move, or that the cell is on its way. */
+const EXPECTED = [200, 402, 409, 502, 503];
+
+export interface Spending {
+  budgetUsd: number;
+  /** How often each status came; 0: no answer in time. */
+  statuses: Record<string, number>;
+  /** Answers that a caller must never get. */
+  wrong: string[];
+  stop(): Promise<void>;
+}
+
+/** Makes an agent with a budget in each cell, and calls them until it is stopped. */
+export async function startSpending({ cluster, accounts }: World, seconds: number): Promise<Spending> {
+  const budgetUsd = Math.max(1, seconds / 60) * BUDGET_USD_A_MINUTE;
+  const spending: Spending = { budgetUsd, statuses: {}, wrong: [], stop: async () => undefined };
+  const { statuses, wrong } = spending;
+  let isOver = false;
+  const callers: Promise<void>[] = [];
+  for (const [cell, account] of accounts) {
+    const { id: agentId } = await provision(account, SPENDER, { budget: { usdPerMonth: budgetUsd } });
+    for (let caller = 0; caller < CALLERS; caller++) {
+      const { cookie } = account;
+      const client = createClient(cluster);
+      const call = async (n: number) => {
+        const message = `${SPENDING} ${caller} ${n}`;
+        const options = { headers: { cookie }, signal: AbortSignal.timeout(TIMEOUT_MS) };
+        const { status, text } = await client
+          .post("/api/chat", { message, agentId, topic: `caller ${caller}` }, options)
+          .catch((error: unknown) => ({ status: 0, text: String(error) }));
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        if (status !== 0 && !EXPECTED.includes(status)) wrong.push(`cell ${cell}: ${status} ${text}`);
+      };
+      callers.push(
+        (async () => {
+          for (let n = 0; !isOver; n++) {
+            await call(n);
+            await Bun.sleep(PACE_MS);
+          }
+        })(),
+      );
+    }
+  }
+  spending.stop = async () => {
+    isOver = true;
+    await Promise.all(callers);
+  };
+  return spending;
+}
+
+/** What the ledger of a cell says was spent of its agent's budget, in USD. Throws if it is more than the budget. */
+export function checkBudget(file: string, budgetUsd: number): number {
+  using database = new Database(file, { readonly: true });
+  const sql = `SELECT coalesce(sum(cost_micro_usd), 0) AS cost FROM usage
+    WHERE agent_id IN (SELECT id FROM agents WHERE name = '${SPENDER}')`;
+  const spent = (database.query<{ cost: number }, []>(sql).get()?.cost ?? 0) / 1e6;
+  if (spent > budgetUsd) throw new Error(`${file}: an agent with a budget of ${budgetUsd} USD has spent ${spent}.`);
+  return spent;
+}
