@@ -14,9 +14,9 @@ async function byCells({ cluster }: FaultDeps): Promise<Berth[]> {
   return cluster.nodes.toSorted((one, other) => owned(one) - owned(other));
 }
 
-/** The versions of the machines that run, as `berth cluster status` has them. */
-const versionsOf = async ({ cluster }: FaultDeps) =>
-  (await cluster.status()).nodes.map(({ version }) => version).sort();
+/** The machine's version, as `berth cluster status` has it once the machine runs. */
+const versionOf = async ({ cluster }: FaultDeps, node: Berth) =>
+  (await cluster.status()).nodes.find(({ address }) => address === addressOf(node))?.version;
 
 async function toVersion(node: Berth, binary: string): Promise<void> {
   await node.stop();
@@ -38,10 +38,10 @@ export function upgradeSteps({ present, next, nextVersion }: Versions): readonly
     if (!node) throw new Error("Every machine is upgraded.");
     await toVersion(node, next);
     upgraded.add(node);
-    await eventually(
-      async () => (await versionsOf(deps)).filter((version) => version === nextVersion).length === upgraded.size,
-      { timeoutMs: 30_000, what: `${upgraded.size} machines have the next version` },
-    );
+    await eventually(async () => (await versionOf(deps, node)) === nextVersion, {
+      timeoutMs: 30_000,
+      what: "the machine has the next version",
+    });
   };
   let back: Berth | undefined;
   return [
@@ -83,10 +83,12 @@ export function upgradeSteps({ present, next, nextVersion }: Versions): readonly
       name: "upgrade that machine again",
       weight: 1,
       async run(deps) {
-        if (back) await toVersion(back, next);
-        await eventually(async () => (await versionsOf(deps)).every((version) => version === nextVersion), {
+        const old = back;
+        if (!old) throw new Error("There is no machine.");
+        await toVersion(old, next);
+        await eventually(async () => (await versionOf(deps, old)) === nextVersion, {
           timeoutMs: 30_000,
-          what: "all machines have the next version",
+          what: "the machine has the next version",
         });
       },
     },
