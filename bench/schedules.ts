@@ -2,8 +2,9 @@
 import { eventually } from "../tests/support/eventually.ts";
 import { temporaryDir } from "../tests/support/process.ts";
 import { type Benchmark, mib, ms, perSecond } from "./support/figures.ts";
+import { cpuOf, memoryOf } from "./support/process-usage.ts";
 import { seed, seedSchedules } from "./support/seed.ts";
-import { count, cpuOf, memoryOf, startService, startUpstream } from "./support/service.ts";
+import { count, startService, startUpstream } from "./support/service.ts";
 import { watchStalls } from "./support/stalls.ts";
 
 const AGENTS = 1_000;
