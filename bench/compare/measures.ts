@@ -8,7 +8,7 @@ import { askOf, MODELS, pricedProvider } from "../passthrough.ts";
 import { buildBare } from "../support/bare-binary.ts";
 import { mib, ms, perSecond } from "../support/figures.ts";
 import { type Ask, allGood, load } from "../support/load.ts";
-import { cpuOf, memoryOf } from "../support/process-usage.ts";
+import { cpuOf, cpuOfThreads, memoryOf } from "../support/process-usage.ts";
 import { ownerOf, type Program, SECRET_KEY, startBare, startProgram, startService } from "../support/service.ts";
 import { freePort, timeStart } from "../support/starting.ts";
 import { untilCompiled } from "../support/warm-up.ts";
@@ -73,7 +73,7 @@ function requestsOf(
     const { pid, origin, asks } = target;
     const ask = async (connections: number, seconds: number) =>
       allGood(await load({ stages: [{ name, origin, connections, asks, seconds }], rounds: 1 }), name);
-    await untilCompiled(pid, () => ask(CONNECTIONS, SECONDS));
+    await untilCompiled(pid, () => ask(CONNECTIONS, SECONDS), `${what} (process ${pid})`);
     return {
       async round() {
         const before = cpuOf(pid);
@@ -176,7 +176,7 @@ async function conversing(
     if (conversed.lost > 0) throw new Error(`${conversed.lost} messages got no reply.`);
     return conversed;
   };
-  await untilCompiled(pid, () => talk(CONNECTIONS, 2 * SECONDS));
+  await untilCompiled(pid, () => talk(CONNECTIONS, 2 * SECONDS), `a delivery (process ${pid})`);
   return {
     async round() {
       const before = cpuOf(pid);
@@ -233,7 +233,7 @@ async function startOfBare(_: string, used: AsyncDisposableStack): Promise<Start
 const timesOf = ({ took, pid }: Awaited<ReturnType<Start>>): Round => ({
   healthz: took["/healthz"] ?? Number.NaN,
   readyz: took["/readyz"] ?? Number.NaN,
-  cpu: cpuOf(pid),
+  cpu: cpuOfThreads(pid),
 });
 
 const start: Measure = {

@@ -8,14 +8,14 @@ import { cpuOf } from "./process-usage.ts";
 const QUIET = 0.04;
 /** Rounds in a row that must be quiet: the compiler often pauses for one. */
 const IN_A_ROW = 2;
-const MOST = 20;
+const MOST = 30;
 const SECONDS = 0.5;
 
 /** Processor time in ms of each thread that compiles JavaScript, by the thread's id. */
 export type CompilerTimes = ReadonlyMap<string, number>;
 
 /**
- * Repeats `work` until the compiler of `pid` took less than 4 % of its processor time twice in a row, or 20 times, which is
+ * Repeats `work` until the compiler of `pid` took less than 4 % of its processor time twice in a row, or 30 times, which is
  * printed. Linux only.
  */
 export async function untilCompiled(pid: number, work: () => Promise<unknown>, name = `Process ${pid}`): Promise<void> {
