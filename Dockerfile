@@ -15,7 +15,8 @@ COPY --from=build --chown=nonroot:nonroot /empty /data
 USER nonroot
 WORKDIR /data
 # The backend listens on loopback, for the web surface and the health check; set BACKEND_HOST to expose it.
-ENV HOST=0.0.0.0 DATA_DIR=/data
+# Bun's limit of requests at a time: `berth serve` would set it and start the process a second time.
+ENV HOST=0.0.0.0 DATA_DIR=/data BUN_CONFIG_MAX_HTTP_REQUESTS=65336
 VOLUME /data
 EXPOSE 3000 1935
 # Running turns have SHUTDOWN_GRACE (20 s) to end: stop with `docker stop -t 30`.

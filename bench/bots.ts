@@ -7,8 +7,9 @@ import { temporaryDir } from "../tests/support/process.ts";
 import { slackControl } from "../tests/support/slack-control.ts";
 import { telegramControl } from "../tests/support/telegram-control.ts";
 import { type Benchmark, type Figure, kib, median, mib, ms, quantile } from "./support/figures.ts";
+import { memoryOf } from "./support/process-usage.ts";
 import { discordTokenOf, seed, slackAppOf, tokenOf } from "./support/seed.ts";
-import { MODEL, memoryOf, type Program, startProgram, startService, startUpstream } from "./support/service.ts";
+import { MODEL, type Program, startProgram, startService, startUpstream } from "./support/service.ts";
 
 const TELEGRAM = 300;
 const DISCORD = 200;
@@ -32,6 +33,7 @@ interface Run {
 export const bots: Benchmark = {
   name: "bots",
   summary: `${TELEGRAM} Telegram bots on long polling, ${DISCORD} Discord and ${SLACK} Slack bots in one process`,
+  isLong: true,
   async run() {
     await using upstream = await startUpstream();
     const none = await hosting(upstream, 0, 0, 0);

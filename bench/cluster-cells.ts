@@ -4,7 +4,8 @@ import { cellOfId } from "../src/kernel/cells/marks.ts";
 import { cellProcesses, losePower } from "../tests/cluster/processes.ts";
 import { type Cluster, startCluster } from "../tests/support/cluster.ts";
 import { type Benchmark, type Figure, median, mib, ms } from "./support/figures.ts";
-import { binary, memoryOf, type Owner, ownerOf, serviceEnv, startUpstream } from "./support/service.ts";
+import { memoryOf } from "./support/process-usage.ts";
+import { binary, type Owner, ownerOf, serviceEnv, startUpstream } from "./support/service.ts";
 
 const CELLS = 3;
 const AGENTS = 5;

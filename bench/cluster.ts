@@ -2,10 +2,10 @@
 
 import { type Cluster, startCluster } from "../tests/support/cluster.ts";
 import { temporaryDir } from "../tests/support/process.ts";
-import { type Benchmark, cpuFigure, type Figure, median, ms, perSecond } from "./support/figures.ts";
-import { allGood, load, type Stage } from "./support/load.ts";
-import { binary, cpuDuring, type Owner, ownerOf, serviceEnv, startService, startUpstream } from "./support/service.ts";
-import { untilCompiled } from "./support/warm-up.ts";
+import { type Benchmark, type Figure, median, ms, perSecond, ratioOf, timeFigure } from "./support/figures.ts";
+import { cpuOfFirst, eachRound, load, p50Of, rateOf, type Stage } from "./support/load.ts";
+import { binary, type Owner, ownerOf, serviceEnv, startService, startUpstream } from "./support/service.ts";
+import { warmUp } from "./support/warm-up.ts";
 import { messages } from "./turns.ts";
 
 const AGENTS = 25;
@@ -15,7 +15,8 @@ const CHANGES = 3;
 export const cluster: Benchmark = {
   name: "cluster",
   summary: "turns through a log with copies on other nodes, and the time until another node answers",
-  async run() {
+  isLong: true,
+  async run({ rounds }) {
     const folder = temporaryDir();
     try {
       await using upstream = await startUpstream();
@@ -39,36 +40,40 @@ export const cluster: Benchmark = {
           connections,
           asks: messages(asker),
           seconds,
+          pids: [berth.pid],
         }));
-      for (const [n, pid] of [file.pid, node.pid, owner.pid].entries()) {
-        await untilCompiled(pid, () => load({ stages: stages(50, 1).slice(n, n + 1), rounds: 1 }));
-      }
-      const cpu = await cpuDuring([node.pid, file.pid], () => load({ stages: stages(50, 2), rounds: 4 }));
-      const alone = await load({ stages: stages(1, 1), rounds: 3 });
-      const crowd = cpu.result;
-      const base = allGood(crowd, "file").rate;
-      const rate = (name: string, what: string, goal: number): Figure => ({
-        what,
-        ratio: allGood(crowd, name).rate / base,
-        figure: perSecond(allGood(crowd, name).rate),
-        baseline: `${perSecond(base)} on a file alone`,
-        goal: `≥ ${goal}×`,
-        met: allGood(crowd, name).rate / base >= goal,
-      });
-      const added = allGood(alone, "one").p50 - allGood(alone, "file").p50;
+      await warmUp(stages(50, 1));
+      const crowd = await load({ stages: stages(50, 1), rounds });
+      const alone = await load({ stages: stages(1, 0.5), rounds });
+      const base = eachRound(crowd, "file", rateOf);
+      const rate = (name: string, what: string, goal: number): Figure => {
+        const rates = eachRound(crowd, name, rateOf);
+        const gain = ratioOf(rates, base);
+        return {
+          what,
+          ...gain,
+          figure: perSecond(median(rates)),
+          baseline: `${perSecond(median(base))} on a file alone`,
+          goal: `≥ ${goal}×`,
+          met: gain.ratio >= goal,
+        };
+      };
+      const single = eachRound(alone, "file", p50Of);
+      const added = median(eachRound(alone, "one", p50Of).map((time, round) => time - (single[round] ?? Number.NaN)));
       const [asker] = places.slice(-1);
       return [
         rate("one", "turns at c50, one node, one server of NATS", 0.8),
         rate("three", "turns at c50, three nodes, three servers, two copies", 0.4),
-        cpuFigure(
+        timeFigure(
           "processor time of a turn, one node",
-          cpu.service / allGood(crowd, "one").answers,
-          cpu.baseline / allGood(crowd, "file").answers,
+          eachRound(crowd, "one", cpuOfFirst),
+          eachRound(crowd, "file", cpuOfFirst),
+          "on a file alone",
         ),
         {
           what: "added to a turn at c1, one node",
           figure: ms(added),
-          baseline: `${ms(allGood(alone, "file").p50)} on a file alone`,
+          baseline: `${ms(median(single))} on a file alone`,
           goal: "≤ 4 ms",
           met: added <= 4,
         },

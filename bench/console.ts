@@ -19,6 +19,7 @@ const EVENTS = 4_000;
 export const consolePages: Benchmark = {
   name: "console",
   summary: `the console in Chromium, with ${AGENTS} agents and a chat of ${MESSAGES} messages`,
+  isLong: true,
   async run() {
     const dir = temporaryDir();
     await using upstream = await startUpstream();

@@ -3,7 +3,8 @@
 import { temporaryDir } from "../tests/support/process.ts";
 import { type Benchmark, mib } from "./support/figures.ts";
 import { allGood, load } from "./support/load.ts";
-import { memoryOf, ownerOf, startService, startUpstream } from "./support/service.ts";
+import { memoryOf } from "./support/process-usage.ts";
+import { ownerOf, startService, startUpstream } from "./support/service.ts";
 import { messages } from "./turns.ts";
 
 const TURNS = 1_000_000;

@@ -14,6 +14,7 @@ const WRITING_MS = 20_000;
 export const engine: Benchmark = {
   name: "engine",
   summary: `the logs of ${CELLS} cells on three servers of NATS: appends, a lost server, a restart of all`,
+  isLong: true,
   async run() {
     await using nats = await startNats(3);
     const engine = await openNatsEngine({ address: nats.address, name: "bench" });

@@ -3,8 +3,9 @@
 import { eventually } from "../tests/support/eventually.ts";
 import { run, temporaryDir } from "../tests/support/process.ts";
 import { type Benchmark, kib, mib, perSecond } from "./support/figures.ts";
+import { memoryOf } from "./support/process-usage.ts";
 import { seed } from "./support/seed.ts";
-import { count, memoryOf, root, startProgram, startService, startUpstream } from "./support/service.ts";
+import { count, root, startProgram, startService, startUpstream } from "./support/service.ts";
 
 const AGENTS = 20_000;
 const AT_ONCE = 32;

@@ -1,5 +1,6 @@
-// Runs all benchmarks, or the named ones: bun bench/main.ts [name…]. Each figure is printed with a baseline of the same run.
-// With --compare REF, measures what users feel beside the binary of another commit instead.
+// Runs all benchmarks but the long ones, or the named ones: bun bench/main.ts [name…]. Each figure is printed with a baseline of
+// the same run. With --compare REF, measures what users feel beside the binary of another commit instead. With --rounds N, takes
+// fewer rounds, to see that it works.
 
 import { existsSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
@@ -34,6 +35,8 @@ import type { Benchmark } from "./support/figures.ts";
 import { mib, table } from "./support/figures.ts";
 import { binary } from "./support/service.ts";
 import { turns } from "./turns.ts";
+
+const ROUNDS = 15;
 
 const BENCHMARKS: readonly Benchmark[] = [
   start,
@@ -73,9 +76,14 @@ function machine(): string {
 async function main(args: string[]): Promise<number> {
   const { values, positionals: names } = parseArgs({
     args,
-    options: { compare: { type: "string" } },
+    options: { compare: { type: "string" }, rounds: { type: "string", default: String(ROUNDS) } },
     allowPositionals: true,
   });
+  const rounds = Number(values.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1) {
+    console.error(`--rounds ${values.rounds} is no number of rounds. Give a whole number from 1.`);
+    return 2;
+  }
   const compared = values.compare;
   const known = (compared === undefined ? BENCHMARKS : MEASURES).map(({ name }) => name);
   const unknown = names.filter((name) => !known.includes(name));
@@ -84,7 +92,7 @@ async function main(args: string[]): Promise<number> {
       `There is no benchmark ${unknown.join(", ")}${compared === undefined ? "" : " to compare"}. Benchmarks:`,
     );
     if (compared !== undefined) console.error(`  ${known.join(", ")}`);
-    else for (const { name, summary } of BENCHMARKS) console.error(`  ${name.padEnd(12)} ${summary}`);
+    else for (const { name, summary } of BENCHMARKS) console.error(`  ${name.padEnd(13)} ${summary}`);
     return 2;
   }
   if (!existsSync(binary)) {
@@ -92,8 +100,9 @@ async function main(args: string[]): Promise<number> {
     return 1;
   }
   console.log(machine());
+  if (rounds < ROUNDS) console.log(`${rounds} rounds instead of ${ROUNDS}: these figures say little.`);
   if (compared !== undefined) {
-    await compare(compared, names);
+    await compare(compared, names, rounds);
     return 0;
   }
   const broken: string[] = [];
@@ -103,7 +112,7 @@ async function main(args: string[]): Promise<number> {
     const began = performance.now();
     console.log(`\n${name}: ${summary}`);
     try {
-      const figures = await run();
+      const figures = await run({ rounds });
       console.log(table(figures));
       missed.push(...figures.filter(({ met }) => met === false).map(({ what }) => `${name}: ${what}`));
     } catch (error) {
@@ -112,6 +121,8 @@ async function main(args: string[]): Promise<number> {
     }
     console.log(`(${((performance.now() - began) / 1000).toFixed(0)} s)`);
   }
+  const left = names.length > 0 ? [] : BENCHMARKS.filter(({ isLong }) => isLong).map(({ name }) => name);
+  if (left.length > 0) console.log(`\nThese take long and run only if they are named: ${left.join(", ")}`);
   if (missed.length > 0) console.log(`\nMissed:\n${missed.map((what) => `  ${what}`).join("\n")}`);
   if (broken.length > 0) console.log(`\nBroken: ${broken.join(", ")}`);
   if (missed.length + broken.length === 0) console.log("\nEvery goal was met.");

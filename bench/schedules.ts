@@ -2,8 +2,9 @@
 import { eventually } from "../tests/support/eventually.ts";
 import { temporaryDir } from "../tests/support/process.ts";
 import { type Benchmark, mib, ms, perSecond } from "./support/figures.ts";
+import { cpuOfThreads, memoryOf } from "./support/process-usage.ts";
 import { seed, seedSchedules } from "./support/seed.ts";
-import { count, cpuOf, memoryOf, startService, startUpstream } from "./support/service.ts";
+import { count, startService, startUpstream } from "./support/service.ts";
 import { watchStalls } from "./support/stalls.ts";
 
 const AGENTS = 1_000;
@@ -28,9 +29,9 @@ export const schedules: Benchmark = {
       const idleOf = async (dir: string) => {
         await using berth = await startService(upstream, { dir });
         await Bun.sleep(3_000);
-        const before = cpuOf(berth.pid);
+        const before = cpuOfThreads(berth.pid);
         await Bun.sleep(IDLE_MS);
-        const used = { cpu: cpuOf(berth.pid) - before, own: memoryOf(berth.pid).own };
+        const used = { cpu: cpuOfThreads(berth.pid) - before, own: memoryOf(berth.pid).own };
         await berth.stop();
         return used;
       };

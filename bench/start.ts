@@ -2,17 +2,18 @@
 
 import { temporaryDir } from "../tests/support/process.ts";
 import { buildBare } from "./support/bare-binary.ts";
-import { type Benchmark, type Figure, median, ms } from "./support/figures.ts";
+import { type Benchmark, type Figure, median, ms, ratioOf } from "./support/figures.ts";
 import { seed } from "./support/seed.ts";
 import { binary, SECRET_KEY } from "./support/service.ts";
 import { freePort, timeStart } from "./support/starting.ts";
 
-const TIMES = 9;
+/** Multiples of the bare binary's time. */
+const GOAL = { healthz: 4, readyz: 12 };
 
 export const start: Benchmark = {
   name: "start",
   summary: "from the start of the process to the first /healthz, and to ready",
-  async run() {
+  async run({ rounds }) {
     const bare = await buildBare();
     const empty = temporaryDir();
     const full = temporaryDir();
@@ -33,7 +34,7 @@ export const start: Benchmark = {
     try {
       await seed(full.path, { agents: 1_000, bots: false });
       await startIn("unused", empty.path);
-      for (let n = 0; n < TIMES; n++) {
+      for (let n = 0; n < rounds; n++) {
         const port = await freePort();
         const started = await timeStart(bare.command(port), { dir: bare.dir, port, paths: ["/healthz"] });
         await started.stop();
@@ -47,23 +48,27 @@ export const start: Benchmark = {
     } finally {
       for (const { remove } of [...folders, bare]) remove();
     }
-    const of = (name: string) => median(took[name] ?? []);
-    const best = (name: string) => Math.min(...(took[name] ?? []));
-    const figure = (what: string, name: string, goal?: number): Figure => ({
-      what,
-      ratio: of(name) / of("bare"),
-      figure: `${ms(of(name))} (best ${ms(best(name))})`,
-      baseline: `${ms(of("bare"))} (best ${ms(best("bare"))}) bare binary`,
-      goal: goal === undefined ? "" : `≤ ${goal} ms`,
-      ...(goal === undefined ? {} : { met: of(name) <= goal }),
-    });
+    const times = (name: string) => took[name] ?? [];
+    const figure = (what: string, name: string, goal?: number): Figure => {
+      const gain = ratioOf(times(name), times("bare"));
+      const text = (side: string) => `${ms(median(times(side)))} (best ${ms(Math.min(...times(side)))})`;
+      return {
+        what,
+        ...gain,
+        figure: text(name),
+        baseline: `${text("bare")} bare binary`,
+        goal: goal === undefined ? "" : `≤ ${goal}×`,
+        ...(goal === undefined ? {} : { met: gain.ratio <= goal }),
+      };
+    };
     return [
-      figure("/healthz, empty folder, a later start", "later", 60),
-      figure("/healthz, empty folder, the first start", "first", 60),
-      figure("/healthz, 1,000 agents", "full", 100),
-      figure("/readyz, empty folder, a later start", "later ready"),
+      figure("/healthz, empty folder, a later start", "later", GOAL.healthz),
+      figure("/healthz, empty folder, the first start", "first", GOAL.healthz),
+      figure("/healthz, 1,000 agents", "full", GOAL.healthz),
+      figure("/readyz, empty folder, a later start", "later ready", GOAL.readyz),
+      // Makes the database, with a hundred and more migrations.
       figure("/readyz, empty folder, the first start", "first ready"),
-      figure("/readyz, 1,000 agents", "full ready"),
+      figure("/readyz, 1,000 agents", "full ready", GOAL.readyz),
     ];
   },
 };

@@ -9,7 +9,8 @@ import { member } from "../tests/support/members.ts";
 import { type Child, run, temporaryDir } from "../tests/support/process.ts";
 import { type AgentStream, createStream } from "../tests/support/streams.ts";
 import { type Benchmark, median, mib } from "./support/figures.ts";
-import { binary, cpuOf, memoryOf } from "./support/service.ts";
+import { cpuOf, memoryOf } from "./support/process-usage.ts";
+import { binary } from "./support/service.ts";
 
 /** Parallel streams of about 2 Mbit/s each, encoded in advance, since an encoder needs more CPU than Berth. */
 const STREAMS = 10;

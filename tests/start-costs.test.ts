@@ -1,9 +1,10 @@
-// What a start loads: modules, functions and objects of the JavaScript heap. Unlike its time, this hardly depends on the machine.
+// What a start loads: modules, their bytecode, functions and objects of the JavaScript heap. Unlike its time, this hardly depends on the machine.
 
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
+import { bytecodeSizes } from "./support/bundle.ts";
 import { createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { bun, launch, temporaryDir } from "./support/process.ts";
@@ -70,6 +71,44 @@ test("a start loads no more than it needs", async () => {
   const over = Object.entries(BUDGETS).filter(([name, most]) => !(found[name as keyof typeof found] <= most));
   expect(over.map(([name]) => ({ name, found: found[name as keyof typeof found] }))).toEqual([]);
   await eventually(() => fileMemoryOf(berth.pid) <= FILE_BYTES, { what: "the pages of files to be dropped" });
+});
+
+/**
+ * The most bytes of bytecode, of all chunks that are loaded: the loader reads them, and the engine decodes what runs of them.
+ * They depend on the source and the version of Bun alone.
+ */
+const BYTECODE_BYTES = {
+  /** `/healthz` is answered as soon as the ports are bound. */
+  beforePorts: 380_000,
+  beforeReady: 6_190_000,
+};
+
+test("a start reads little code before it binds its ports, and no more than it needs before it is ready", async () => {
+  await using berth = await startBerth({
+    isAsShipped: true,
+    env: {
+      BUN_OPTIONS: `--preload=${join(import.meta.dir, "support/loaded-modules.mjs")}`,
+      ...{ BERTH_LOADED_MODULES: "modules.json", BERTH_LOADED_BEFORE_PORTS: "before-ports.json" },
+    },
+  });
+  // The first start makes the database.
+  await berth.restart();
+  await eventually(async () => (await createClient(berth).get("/readyz")).status === 200);
+  process.kill(berth.pid, "SIGUSR2");
+  await eventually(() => existsSync(join(berth.dir, "modules.json")), { what: "the list of modules" });
+  const sizes = bytecodeSizes(join(import.meta.dir, "../dist/berth"));
+  const bytesOf = (list: string) => {
+    const paths: string[] = JSON.parse(readFileSync(join(berth.dir, list), "utf8"));
+    const own = paths.filter((path) => path.startsWith("/$bunfs/"));
+    expect(own.filter((path) => !sizes.has(path))).toEqual([]);
+    return own.reduce((sum, path) => sum + (sizes.get(path) ?? 0), 0);
+  };
+  const found = { beforePorts: bytesOf("before-ports.json"), beforeReady: bytesOf("modules.json") };
+  console.info(`bytecode: ${JSON.stringify(found)}`);
+  // The entry at least; none would mean that the lists name other paths than the binary.
+  expect(found.beforePorts).toBeGreaterThan(10_000);
+  expect(found.beforePorts).toBeLessThanOrEqual(BYTECODE_BYTES.beforePorts);
+  expect(found.beforeReady).toBeLessThanOrEqual(BYTECODE_BYTES.beforeReady);
 });
 
 /** Of src/cluster, a service that is alone needs these, to know that it is alone. */

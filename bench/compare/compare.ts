@@ -1,52 +1,71 @@
-// Measures the present binary and that of another commit side by side, round by round: bun bench/main.ts --compare REF [name…]
+// Measures the present binary and that of another commit side by side, and a bare program that does the same, round by round:
+// bun bench/main.ts --compare REF [name…]
 
-import { median, quantile } from "../support/figures.ts";
+import { median, ratioOf } from "../support/figures.ts";
 import { type Program, startUpstream, binary as thisBinary } from "../support/service.ts";
-import { MEASURES, type Measure, type Round } from "./measures.ts";
+import { type ComparedFigure, MEASURES, type Measure, type Round } from "./measures.ts";
 import { buildOther } from "./other-build.ts";
 
-const ROUNDS = 15;
-const WIDTHS = [44, 12, 12, 9, 16, 12];
+const WIDTHS = [44, 12, 12, 12, 9, 16, 12, 12, 12];
+const HEAD = ["what", "this", "other", "bare", "ratio", "middle half", "better in", "this/bare", "other/bare"];
 
-/** Prints a row for each figure: the medians, and the ratio of this binary to the other with its middle half of rounds. */
-export async function compare(ref: string, names: readonly string[]): Promise<void> {
+/** What one round gave for each side. */
+interface Sides {
+  own: Round;
+  other: Round;
+  bare: Round;
+}
+
+/**
+ * Prints a row for each figure: the medians of the sides, the ratio of this binary to the other with its middle half of rounds,
+ * and the ratio of each to the bare program. Ratios are medians of those of the rounds.
+ */
+export async function compare(ref: string, names: readonly string[], rounds: number): Promise<void> {
   const other = await buildOther(ref);
   console.log(
-    `dist/berth against ${other.title}; ${ROUNDS} rounds, taking turns. A ratio above 1 is better for dist/berth.\n`,
+    `dist/berth against ${other.title}; ${rounds} rounds, taking turns. A ratio above 1 is better for dist/berth; the last two columns are each side's value divided by the bare program's.\n`,
   );
-  print(["what", "this", "other", "ratio", "middle half", "better in"]);
+  print(HEAD);
   await using upstream = await startUpstream();
   for (const measure of MEASURES) {
     if (names.length > 0 && !names.includes(measure.name)) continue;
-    const rounds = await takeTurns(measure, [thisBinary, other.binary], upstream);
-    for (const [name, figure] of Object.entries(measure.figures)) {
-      const of = (side: 0 | 1) => rounds.map((round) => round[side][name] ?? Number.NaN);
-      const gains = rounds.map(([own, their]) => {
-        const ratio = (own[name] ?? Number.NaN) / (their[name] ?? Number.NaN);
-        return figure.isRate ? ratio : 1 / ratio;
-      });
-      const middle = [quantile(gains, 0.25), quantile(gains, 0.75)].map((value) => value.toFixed(2)).join(" to ");
-      const better = `${gains.filter((gain) => gain > 1).length} of ${gains.length}`;
-      const texts = [figure.text(median(of(0))), figure.text(median(of(1))), `${median(gains).toFixed(3)}×`];
-      print([figure.what, ...texts, middle, better]);
-    }
+    const found = await takeTurns(measure, other.binary, upstream, rounds);
+    for (const [name, figure] of Object.entries(measure.figures)) print(rowOf(figure, name, found));
   }
 }
 
-/** Measures both binaries in each round. The one that went second goes first in the next. */
-async function takeTurns(
-  measure: Measure,
-  binaries: readonly [string, string],
-  upstream: Program,
-): Promise<[Round, Round][]> {
-  await using first = await measure.open(binaries[0], upstream);
-  await using second = await measure.open(binaries[1], upstream);
-  const rounds: [Round, Round][] = [];
-  for (let n = 0; n < Math.min(ROUNDS, measure.atMost ?? ROUNDS); n++) {
-    if (n % 2 === 0) rounds.push([await first.round(), await second.round()]);
-    else rounds.push([await second.round(), await first.round()].reverse() as [Round, Round]);
+function rowOf({ what, isRate, text }: ComparedFigure, name: string, found: readonly Sides[]): string[] {
+  const of = (side: keyof Sides) => found.map((round) => round[side][name] ?? Number.NaN);
+  const gain = isRate ? ratioOf(of("own"), of("other")) : ratioOf(of("other"), of("own"));
+  const better = found.filter((_, round) => {
+    const [own = 0, other = 0] = [of("own")[round], of("other")[round]];
+    return isRate ? own > other : own < other;
+  }).length;
+  return [
+    what,
+    ...(["own", "other", "bare"] as const).map((side) => text(median(of(side)))),
+    `${gain.ratio.toFixed(3)}×`,
+    `${gain.spread.low.toFixed(2)} to ${gain.spread.high.toFixed(2)}`,
+    `${better} of ${found.length}`,
+    `${ratioOf(of("own"), of("bare")).ratio.toFixed(2)}×`,
+    `${ratioOf(of("other"), of("bare")).ratio.toFixed(2)}×`,
+  ];
+}
+
+/** Measures all three in each round. The binary that went last goes first in the next; the bare program is between them. */
+async function takeTurns(measure: Measure, other: string, upstream: Program, rounds: number): Promise<Sides[]> {
+  await using first = await measure.open(thisBinary, upstream);
+  await using second = await measure.open(other, upstream);
+  await using plain = await measure.openBare(upstream);
+  const found: Sides[] = [];
+  for (let n = 0; n < Math.min(rounds, measure.atMost ?? rounds); n++) {
+    if (n % 2 === 0) {
+      found.push({ own: await first.round(), bare: await plain.round(), other: await second.round() });
+    } else {
+      found.push({ other: await second.round(), bare: await plain.round(), own: await first.round() });
+    }
   }
-  return rounds;
+  return found;
 }
 
 const print = (cells: readonly string[]) =>

@@ -1,6 +1,6 @@
-// Builds the binary of another commit, to measure it beside the present one. Each commit is built once.
+// Builds the binary of another commit, to measure it beside the present one. Each commit is built once with each version of Bun.
 
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bun } from "../../tests/support/process.ts";
@@ -21,7 +21,7 @@ export async function buildOther(ref: string): Promise<OtherBuild> {
     await run(["git", "rev-parse", "--verify", "--quiet", `${ref}^{commit}`], root, `There is no ${ref}`)
   ).trim();
   const title = (await run(["git", "log", "-1", "--format=%h %s", commit], root, "git log failed")).trim();
-  const kept = join(CACHE, commit.slice(0, 12));
+  const kept = join(CACHE, `${commit.slice(0, 12)}-bun-${Bun.version}`);
   const binary = join(kept, "berth");
   if (existsSync(binary)) return { binary, title };
   console.log(`Building ${title} …`);
@@ -31,7 +31,10 @@ export async function buildOther(ref: string): Promise<OtherBuild> {
     await run(["git", "worktree", "add", "--detach", tree, commit], root, "git worktree failed");
     await addPackages(tree);
     await run([bun, join(tree, "src/server/build.ts"), "--fast"], tree, "The build failed");
-    cpSync(join(tree, "dist/berth"), binary);
+    // Renamed when it is whole, so that an interrupted copy is never measured.
+    const copy = `${binary}-${process.pid}`;
+    cpSync(join(tree, "dist/berth"), copy);
+    renameSync(copy, binary);
   } finally {
     rmSync(tree, { recursive: true, force: true });
     await run(["git", "worktree", "prune"], root, "git worktree failed");

@@ -1,8 +1,8 @@
 // Baseline for hosting bots in one process: one grammY Bot each. Prints the memory that a number of them needs, in bytes.
 
 import { Bot } from "grammy";
+import { memoryOf } from "./process-usage.ts";
 import { tokenOf } from "./seed.ts";
-import { memoryOf } from "./service.ts";
 
 function bot(n: number): Bot {
   const botInfo = {

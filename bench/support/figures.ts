@@ -1,9 +1,20 @@
 // The results of benchmarks: figures with baselines and goals, their table, and statistics.
 
+/** The middle half of what the rounds gave. */
+export interface Spread {
+  /** First quartile. */
+  low: number;
+  /** Third quartile. */
+  high: number;
+  rounds: number;
+}
+
 export interface Figure {
   what: string;
   /** Figure divided by baseline of the same run: the number that a busy machine distorts least. */
   ratio?: number;
+  /** Of the ratios of the rounds. */
+  spread?: Spread;
   figure: string;
   baseline: string;
   goal: string;
@@ -17,15 +28,21 @@ export interface Benchmark {
   summary: string;
   /** Runs only if it is named. */
   isLong?: true;
-  run(): Promise<Figure[]>;
+  run(options: RunOptions): Promise<Figure[]>;
 }
 
-const HEAD = ["ratio", "what", "figure", "baseline", "goal", ""];
+export interface RunOptions {
+  /** How often each side is measured. Less than 15 gives figures that say little. */
+  rounds: number;
+}
+
+const HEAD = ["ratio", "middle half", "what", "figure", "baseline", "goal", ""];
 
 /** A text table with the ratios first and `met` as a word, so that it can be searched for. */
 export function table(figures: readonly Figure[]): string {
-  const rows = figures.map(({ what, ratio, figure, baseline, goal, met }) => [
+  const rows = figures.map(({ what, ratio, spread, figure, baseline, goal, met }) => [
     ratio === undefined ? "" : `${ratio.toFixed(2)}×`,
+    spread === undefined ? "" : `${spread.low.toFixed(2)} to ${spread.high.toFixed(2)} of ${spread.rounds}`,
     what,
     figure,
     baseline,
@@ -60,11 +77,29 @@ export const perSecond = (value: number) => `${Math.round(value).toLocaleString(
 export const mib = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 export const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`;
 
-/** Processor time per response of the service and its baseline. It has no goal, since it only explains the rates. */
-export const cpuFigure = (what: string, service: number, baseline: number): Figure => ({
+/** The quartiles of values, one of each round. */
+export const spreadOf = (values: readonly number[]): Spread => ({
+  low: quantile(values, 0.25),
+  high: quantile(values, 0.75),
+  rounds: values.length,
+});
+
+/**
+ * The median of the rounds' ratios, and their middle half. It is not quite the quotient of the medians, since a machine that
+ * drifts slows down both sides of a round.
+ * @param values one of each round
+ * @param baseline of the same rounds, in the same order
+ */
+export function ratioOf(values: readonly number[], baseline: readonly number[]): { ratio: number; spread: Spread } {
+  const ratios = values.map((value, round) => value / (baseline[round] ?? Number.NaN));
+  return { ratio: median(ratios), spread: spreadOf(ratios) };
+}
+
+/** A figure without a goal, that explains others: one value in ms of each round of the service, and of its baseline. */
+export const timeFigure = (what: string, values: readonly number[], baseline: readonly number[], of = ""): Figure => ({
   what,
-  ratio: service / baseline,
-  figure: ms(service),
-  baseline: ms(baseline),
+  ...ratioOf(values, baseline),
+  figure: ms(median(values)),
+  baseline: `${ms(median(baseline))} ${of}`.trimEnd(),
   goal: "",
 });

@@ -4,6 +4,7 @@
 import type { Socket } from "bun";
 import { median, quantile } from "./figures.ts";
 import { type Outcome, type Plan, type Stage, wire } from "./load.ts";
+import { cpuOf } from "./process-usage.ts";
 
 /** How long a round waits for its last responses, in ms. */
 const PATIENCE = 20_000;
@@ -21,6 +22,8 @@ interface Connection {
 interface Round {
   latencies: number[];
   seconds: number;
+  /** Processor time in ms of each process. */
+  cpu: number[];
 }
 
 const headEnd = Buffer.from("\r\n\r\n");
@@ -82,8 +85,10 @@ async function connect(stage: Stage): Promise<Connection[]> {
 }
 
 function round(stage: Stage, connections: Connection[], statuses: Record<string, number>): Promise<Round> {
+  const { pids = [] } = stage;
   return new Promise((resolve) => {
     const latencies: number[] = [];
+    const before = pids.map(cpuOf);
     const began = performance.now();
     const until = began + stage.seconds * 1000;
     let open = connections.length;
@@ -97,7 +102,8 @@ function round(stage: Stage, connections: Connection[], statuses: Record<string,
       }
       if (--open > 0) return;
       clearTimeout(late);
-      resolve({ latencies, seconds: (performance.now() - began) / 1000 });
+      const seconds = (performance.now() - began) / 1000;
+      resolve({ latencies, seconds, cpu: pids.map((pid, index) => cpuOf(pid) - (before[index] ?? 0)) });
     };
     for (const connection of connections) {
       connection.answered = (status, latency) => {
@@ -127,7 +133,8 @@ async function run({ stages, rounds }: Plan): Promise<Record<string, Outcome>> {
     })),
   );
   for (let n = 0; n <= rounds; n++) {
-    for (const { stage, connections, statuses, rounds } of targets) {
+    const begin = n % targets.length;
+    for (const { stage, connections, statuses, rounds } of [...targets.slice(begin), ...targets.slice(0, begin)]) {
       const found = await round(stage, connections, statuses);
       if (n > 0) rounds.push(found);
     }
@@ -142,6 +149,11 @@ async function run({ stages, rounds }: Plan): Promise<Record<string, Outcome>> {
         p50: median(rounds.map(({ latencies }) => median(latencies))),
         p99: median(rounds.map(({ latencies }) => quantile(latencies, 0.99))),
         max: Math.max(...rounds.map(({ latencies }) => quantile(latencies, 1))),
+        rounds: rounds.map(({ latencies, seconds, cpu }) => ({
+          rate: latencies.length / seconds,
+          p50: median(latencies),
+          cpu: cpu.map((time) => time / latencies.length),
+        })),
       },
     ]),
   );

@@ -22,6 +22,18 @@ export interface Stage {
   atMost?: number;
   /** Interval between the requests of a connection, in ms; longer if the response takes longer. */
   everyMs?: number;
+  /** Processes whose processor time is measured in each round. Linux only. */
+  pids?: readonly number[];
+}
+
+/** What one round of a stage gave. */
+export interface RoundOutcome {
+  /** Responses per second. */
+  rate: number;
+  /** Milliseconds, median. */
+  p50: number;
+  /** Processor time for a response, in ms: of all threads of each process of `pids`. */
+  cpu: number[];
 }
 
 /** The result of a stage. Rates and times are medians over its rounds; the first round is a warm-up and counts only in `answers`. */
@@ -36,25 +48,32 @@ export interface Outcome {
   p50: number;
   p99: number;
   max: number;
+  /** Without the warm-up. */
+  rounds: RoundOutcome[];
 }
 
 export interface Plan {
-  /** Run one after the other in each round, so that disturbances affect all of them. */
+  /** Run one after the other in each round, so that disturbances affect all of them. Each round begins with the next one. */
   stages: Stage[];
   /** Number of rounds, without the warm-up. */
   rounds: number;
 }
 
+/** For connections, and for answers that take long, in ms. */
+const PATIENCE = 60_000;
+
 /** Runs a plan. Throws if a connection breaks; the caller checks the statuses. */
 export async function load(plan: Plan): Promise<Record<string, Outcome>> {
+  const seconds = plan.stages.reduce((sum, stage) => sum + stage.seconds, 0) * (plan.rounds + 1);
+  const timeout = seconds * 1000 + PATIENCE;
   const child = Bun.spawn([bun, `${import.meta.dir}/generator.ts`], {
     stdin: new Blob([JSON.stringify(plan)]),
     stdout: "pipe",
     stderr: "inherit",
-    timeout: 90_000,
+    timeout,
   });
   const text = await child.stdout.text();
-  if ((await child.exited) !== 0) throw new Error("The load generator failed, or did not end within 90 s.");
+  if ((await child.exited) !== 0) throw new Error("The load generator failed, or did not end in time.");
   return JSON.parse(text) as Record<string, Outcome>;
 }
 
@@ -66,6 +85,18 @@ export function allGood(outcomes: Record<string, Outcome>, name: string): Outcom
   if (wrong.length > 0) throw new Error(`${name}: not every answer was 200: ${JSON.stringify(outcome.statuses)}`);
   return outcome;
 }
+
+/** One value of each round: `eachRound(outcomes, "berth", rateOf)`. Throws unless every answer had the status 200. */
+export const eachRound = (
+  outcomes: Record<string, Outcome>,
+  name: string,
+  of: (round: RoundOutcome) => number,
+): number[] => allGood(outcomes, name).rounds.map(of);
+
+export const rateOf = ({ rate }: RoundOutcome) => rate;
+export const p50Of = ({ p50 }: RoundOutcome) => p50;
+/** Processor time of the first process of the stage. */
+export const cpuOfFirst = ({ cpu: [first = Number.NaN] }: RoundOutcome) => first;
 
 /** Encodes a request as HTTP/1.1. */
 export function wire({ method, path, headers = {}, body }: Ask, origin: string): Buffer {

@@ -1,8 +1,10 @@
-// Asks /healthz every 5 ms in a process of its own: bun prober.ts <origin> <pid of the service>. Answers each message with the
-// longest time in ms since the last one. Time in which a thread was ready but had no processor doesn't count (Linux), since
-// other work on the machine causes it.
+// Asks /healthz every 5 ms in a process of its own: bun prober.ts <origin> <pid of the service>. Answers each message with what
+// it has measured since the last one. `longest` leaves out the time in which a thread was ready but had no processor (Linux), since
+// other work on the machine causes it; the quantile is by the clock, as people wait.
 
 import { readFileSync } from "node:fs";
+import { quantile } from "./figures.ts";
+import type { Probed } from "./stalls.ts";
 
 const EVERY_MS = 5;
 const [origin, pid] = Bun.argv.slice(2);
@@ -14,14 +16,19 @@ function waited(): number {
 }
 
 let longest = 0;
+let times: number[] = [];
 process.on("message", () => {
-  process.send?.(longest);
+  const probed: Probed = { longest, p99: quantile(times, 0.99), count: times.length };
+  process.send?.(probed);
   longest = 0;
+  times = [];
 });
 
 for (;;) {
   const [at, before] = [performance.now(), waited()];
   await (await fetch(`${origin}/healthz`)).text();
-  longest = Math.max(longest, performance.now() - at - (waited() - before));
+  const took = performance.now() - at;
+  times.push(took);
+  longest = Math.max(longest, took - (waited() - before));
   await Bun.sleep(EVERY_MS);
 }

@@ -1,7 +1,6 @@
 // Starts the processes that the benchmarks measure: the compiled binary, its baselines and its upstream.
 
 import { Database } from "bun:sqlite";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Berth, type BerthOptions, startBerth } from "../../tests/support/berth.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
@@ -87,26 +86,4 @@ export function count(dir: string, sql: string): number {
   } finally {
     database.close();
   }
-}
-
-/** Resident memory of a process in bytes (`/proc/PID/smaps_rollup`): all, and the part that is not backed by files. Linux only. */
-export function memoryOf(pid: number): { rss: number; own: number } {
-  const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
-  const field = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, "m").exec(text)?.[1] ?? 0) * 1024;
-  return { rss: field("Rss"), own: field("Anonymous") };
-}
-
-/** Processor time of all threads of a process, in ms (`/proc/PID/stat`). Linux only. */
-export function cpuOf(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
-
-/** Processor time in ms of the service and its baseline during `work`: the figure that a busy machine distorts least. */
-export async function cpuDuring<T>(pids: readonly [number, number], work: () => Promise<T>) {
-  const before = pids.map(cpuOf);
-  const result = await work();
-  const [service = 0, baseline = 0] = pids.map((pid, n) => cpuOf(pid) - (before[n] ?? 0));
-  return { result, service, baseline };
 }

@@ -16,14 +16,15 @@ interface Cost {
 }
 
 /**
- * The most that each may cost, one at a time. A change that needs more says in its commit what for; one that needs less lowers
- * the number here, so that it stays low.
+ * What each costs, one at a time, exactly. A change that needs more says in its commit what for; one that needs less lowers the
+ * number here, so that it stays low.
  */
 const BUDGETS = {
   "a signed-in read": { statements: 0, pages: 0 },
   "a call without a price": { statements: 1, pages: 2 },
   "a call with a price": { statements: 1, pages: 2 },
   "a turn": { statements: 6, pages: 14 },
+  "the first turn of a conversation": { statements: 10, pages: 19 },
   "a delivery": { statements: 8, pages: 20 },
 } satisfies Record<string, Cost>;
 
@@ -124,12 +125,20 @@ async function costOf(
 const chat = (model: string) =>
   createClient(server.backend).post("/api/ai/chat", { model, messages: [{ role: "user", content: "Hello" }] });
 
+let made = 0;
+const next = (name: string) => `${name}${100 + made++}`;
+
 describe("the database", () => {
   test.each([
     ["a signed-in read", () => owner.get("/api/settings"), undefined],
     ["a call without a price", () => chat("provider_3:fake-small"), calls],
     ["a call with a price", () => chat("provider_5:gpt-4o-mini"), calls],
     ["a turn", () => owner.post("/api/chat", { message: "Hello", topic: "tides" }), calls],
+    [
+      "the first turn of a conversation",
+      () => owner.post("/api/chat", { message: "Hello", topic: next("topic") }),
+      calls,
+    ],
     ["a delivery", async () => account.says("hello"), sent],
   ] as const)("has little to do for %s", async (name, work, written) => {
     const { statements, pages, sql } = await costOf(work, written);

@@ -2,7 +2,7 @@
 // as several people at once, and reports server errors, hangs, leaks of secrets, and growing memory. Exits with 1 on findings.
 
 import { parseArgs } from "node:util";
-import { memoryOf } from "../../bench/support/service.ts";
+import { memoryOf } from "../../bench/support/process-usage.ts";
 import { createFindings, NO_CHAIN } from "./findings.ts";
 import { loadOperations, nameOf, type Operation } from "./operations.ts";
 import { type FuzzRequest, makeRequest } from "./requests.ts";
