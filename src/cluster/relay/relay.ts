@@ -82,19 +82,20 @@ export function prepareRelay(request: Request, grants: RelayGrants): Sending {
           // A stream may be silent for long.
           timeout: false,
         } as BunFetchRequestInit);
-        const received = new Headers(response.headers);
-        for (const name of HOP_BY_HOP) received.delete(name);
-        return new Response(response.body, {
-          status: response.status,
-          statusText: response.statusText,
-          headers: received,
-        });
+        return asReceived(response);
       } catch (error) {
         if (request.signal.aborted) throw error;
         return isSafe || neverSent(error) ? "again" : "broken";
       }
     },
   };
+}
+
+/** A response as it is passed on. */
+export function asReceived(response: Response): Response {
+  const headers = new Headers(response.headers);
+  for (const name of HOP_BY_HOP) headers.delete(name);
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
 }
 
 const neverSent = (error: unknown) =>

@@ -1,74 +1,18 @@
 // Tests how a node sends requests on to the owner, over real sockets.
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
+import { type RelayNode, type RelayNodeOptions, startRelayNode } from "../../../tests/support/relay-node.ts";
 import { FORWARDING_HEADER } from "../../kernel/cells/forwarding.ts";
-import type { SocketSession } from "../../kernel/http/web-sockets.ts";
 import { createVault } from "../../kernel/security/vault.ts";
-import { type Clocks, createRelayGrants, RELAY_HEADER } from "./grants.ts";
+import { createRelayGrants, RELAY_HEADER } from "./grants.ts";
 import { MOVED_HEADER } from "./relay.ts";
-import { createRouter } from "./router.ts";
 
 let stack = new AsyncDisposableStack();
 afterEach(async () => {
   await stack.disposeAsync();
   stack = new AsyncDisposableStack();
 });
-
-interface Node {
-  address: string;
-  /** Requests that the cell's surface got here. */
-  served(): number;
-}
-
-interface NodeOptions {
-  answer?: (request: Request) => Response;
-  owner?: () => string | undefined;
-  clocks?: Clocks;
-}
-
-/** Starts a node that owns the cell and answers with `answer`, or one that takes `owner` for the owner. */
-function startNode({ answer, owner, clocks }: NodeOptions): Node {
-  let served = 0;
-  const surface = (name: "web" | "backend") => ({
-    name,
-    fetch: (request: Request) => {
-      served++;
-      return Promise.resolve(answer?.(request));
-    },
-    handle: () => Promise.reject(new Error("It is not asked from inside.")),
-  });
-  const vault = createVault({ key: "the key of the cluster" });
-  const server = Bun.serve<SocketSession>({
-    development: false,
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: (request, server) => router.backend.fetch(request, server),
-    websocket: {
-      open: (socket) => void socket.data.open(socket),
-      message: (socket, data) => socket.data.message(socket, data),
-      close: (socket, code) => socket.data.close(socket, code),
-    },
-  });
-  stack.defer(() => server.stop(true));
-  const address = `http://127.0.0.1:${server.port}`;
-  const router = createRouter({
-    address,
-    grants: createRelayGrants(vault, clocks),
-    count: () => 1,
-    agentsDomain: "agents.example",
-    placeOf() {
-      if (answer) return { kind: "here", surfaces: { web: surface("web"), backend: surface("backend") } };
-      const found = owner?.();
-      return found === undefined ? undefined : { kind: "node", address: found };
-    },
-    own: () => Promise.resolve(undefined),
-    call: () => Promise.resolve(undefined),
-    onRelayed: () => undefined,
-    movedTo: async () => undefined,
-    changed: () => Bun.sleep(1),
-  });
-  return { address, served: () => served };
-}
+const startNode = (options: RelayNodeOptions) => startRelayNode(stack, options);
 
 describe("an answer that says it has moved", () => {
   test("is the answer if the owner's surface gave it: only a node can say so, and it is not asked again", async () => {
@@ -153,7 +97,7 @@ describe("a grant is refused", () => {
   const grants = createRelayGrants(createVault({ key: "the key of the cluster" }));
   const grant = { surface: "web", cell: 0, clientAddress: "10.9.9.9" } as const;
   const start = () => startNode({ answer: () => new Response("done") });
-  const ask = async ({ address }: Node, header: string, path = "/api/agents", method = "GET") =>
+  const ask = async ({ address }: RelayNode, header: string, path = "/api/agents", method = "GET") =>
     (await fetch(`${address}${path}`, { method, headers: { [RELAY_HEADER]: header } })).status;
 
   test("after half a minute", async () => {

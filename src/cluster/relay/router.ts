@@ -16,10 +16,10 @@ import { brokenRelay, cellAway, cellMoved } from "../away.ts";
 import { cellOfRequest } from "../cells/addressee.ts";
 import { type Departure, untilEnded, watchDepartures } from "./departures.ts";
 import { failure } from "./failure.ts";
-import { RELAY_HEADER, type RelayGrant, type RelayGrants, requestLine } from "./grants.ts";
+import { RELAY_HEADER, type RelayGrants, requestLine } from "./grants.ts";
 import type { Place, SurfaceName } from "./place.ts";
 import { isMoved, MOVED_HEADER, movedResponse, prepareRelay, type RelayOutcome, type Sending } from "./relay.ts";
-import { relaySocket } from "./relay-socket.ts";
+import { isSocket, relaySocket } from "./relay-socket.ts";
 import { withClient } from "./with-client.ts";
 
 export interface RouterDeps {
@@ -116,13 +116,13 @@ export function createRouter(deps: RouterDeps): Router {
       if (place && !(isRelayed && place.kind === "node")) {
         if (forwarding) request.headers.set(FORWARDING_HEADER, encodeForwarding(forwarding));
         if (!isSocket(request)) sending ??= prepareRelay(request, grants);
-        const departure = departures.watch(cell, place.address);
-        const outcome = sending
-          ? await sendWatched(sending, place.address, grant, departure)
-          : await relaySocket({ request, server, node: place.address, grants, grant, departure }).catch((error) => {
-              departure.end();
-              throw error;
-            });
+        const { address: node } = place;
+        const departure = departures.watch(cell, node);
+        const outcome = await watched(departure, () =>
+          sending
+            ? sending.send(node, grant, departure.gone)
+            : relaySocket({ request, server, node, grants, grant, departure }),
+        );
         if (outcome === "broken") return answer(failure(brokenRelay()));
         if (outcome === "upgraded" || (outcome instanceof Response && !isMoved(outcome))) {
           if (place.kind === "node") onRelayed();
@@ -133,7 +133,7 @@ export function createRouter(deps: RouterDeps): Router {
       }
       // The node that has sent it knows better who else may have the cell.
       if (isRelayed) return answer(movedResponse());
-      if (performance.now() >= deadline) return answer(failure(away()));
+      if (performance.now() >= deadline || request.signal.aborted) return answer(failure(away()));
       await changed(LOOK_MS);
     }
   }
@@ -204,24 +204,22 @@ export function createRouter(deps: RouterDeps): Router {
 }
 
 /** A stream of events is watched to its end: it may be silent for long, and so is one of a machine that has lost its power. */
-async function sendWatched(
-  sending: Sending,
-  node: string,
-  grant: RelayGrant,
-  { gone, end }: Departure,
-): Promise<RelayOutcome> {
-  let isStream = false;
+async function watched<Outcome extends RelayOutcome | "upgraded">(
+  { end }: Departure,
+  send: () => Promise<Outcome>,
+): Promise<Outcome | Response> {
+  let isWatched = false;
   try {
-    const outcome = await sending.send(node, grant, gone);
-    isStream =
+    const outcome = await send();
+    const isStream =
       outcome instanceof Response && outcome.headers.get("content-type")?.startsWith("text/event-stream") === true;
-    return isStream && outcome instanceof Response ? untilEnded(outcome, end) : outcome;
+    // A WebSocket ends its watch itself.
+    isWatched = isStream || outcome === "upgraded";
+    return isStream ? untilEnded(outcome, end) : outcome;
   } finally {
-    if (!isStream) end();
+    if (!isWatched) end();
   }
 }
-
-const isSocket = ({ headers }: Request) => headers.get("upgrade")?.toLowerCase() === "websocket";
 
 /** Removes the headers that nodes and processes set for each other. */
 function removeInternalHeaders({ headers }: Request): void {
@@ -238,6 +236,8 @@ export function takeForwarding(request: Request): Forwarding | undefined {
 /** The same request, with the body that the first cell has read and sent back; one that it did not read is still there. */
 async function repeat(request: Request, response: Response): Promise<Request> {
   const { url, method, headers, signal } = request;
+  // The server makes a WebSocket of the request that it knows alone.
+  if (isSocket(request)) return request;
   if (method === "GET" || method === "HEAD") return new Request(url, { method, headers, signal });
   const read = await response.arrayBuffer();
   const body = read.byteLength > 0 || request.bodyUsed ? read : await request.arrayBuffer();
