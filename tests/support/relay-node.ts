@@ -16,12 +16,13 @@ export interface RelayNodeOptions {
   accept?: (request: Request) => boolean;
   owner?: () => string | undefined;
   clocks?: Clocks;
+  quietMs?: number;
 }
 
 /** Starts a node that owns the cell and answers with `answer`, or one that takes `owner` for the owner. */
 export function startRelayNode(
   stack: AsyncDisposableStack,
-  { answer, owner, clocks, accept }: RelayNodeOptions,
+  { answer, owner, clocks, accept, quietMs }: RelayNodeOptions,
 ): RelayNode {
   let served = 0;
   const surface = (name: "web" | "backend") => ({
@@ -36,6 +37,7 @@ export function startRelayNode(
   const vault = createVault({ key: "the key of the cluster" });
   const server = Bun.serve<SocketSession>({
     development: false,
+    idleTimeout: 0,
     port: 0,
     hostname: "127.0.0.1",
     fetch: (request, server) => router.backend.fetch(request, server),
@@ -62,6 +64,7 @@ export function startRelayNode(
     onRelayed: () => undefined,
     movedTo: async () => undefined,
     changed: () => Bun.sleep(1),
+    ...(quietMs !== undefined && { quietMs }),
   });
   return { address, served: () => served };
 }

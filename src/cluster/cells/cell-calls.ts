@@ -2,6 +2,7 @@
 import { errorBody } from "../../kernel/error-body.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { brokenRelay, cellAway, isAway } from "../away.ts";
+import { watchDepartures } from "../relay/departures.ts";
 import type { RelayGrants } from "../relay/grants.ts";
 import { isMoved, prepareRelay } from "../relay/relay.ts";
 import { WAIT_MS } from "../relay/router.ts";
@@ -36,6 +37,15 @@ const REPEATABLE = new Set(["find", "reserve", "confirm", "knows", "leastLoaded"
 const mayHaveEnded = (error: unknown) => error instanceof AppError && error.code === "RELAY_BROKEN";
 
 export function createCellCalls({ local, node, grants, changed }: CellCallsDeps): CellCalls {
+  const departures = watchDepartures({
+    placeOf(cell) {
+      if (local(cell)) return { kind: "here" };
+      const address = node(cell);
+      return address === undefined ? undefined : { kind: "node", address };
+    },
+    changed,
+  });
+
   /** What the call resolves to, in an object; undefined if nothing was done. */
   async function attempt(cell: number, name: string, args: unknown): Promise<{ result: unknown } | undefined> {
     const call = local(cell);
@@ -51,7 +61,7 @@ export function createCellCalls({ local, node, grants, changed }: CellCallsDeps)
     const address = node(cell);
     if (address === undefined) return undefined;
     const request = new Request(`${address}${PATH}`, { method: "POST", body: JSON.stringify({ name, args }) });
-    const outcome = await prepareRelay(request, grants).send(address, { surface: "call", cell, clientAddress: "" });
+    const outcome = await send(cell, address, request);
     if (outcome === "again" || (outcome instanceof Response && isMoved(outcome))) return undefined;
     if (outcome === "broken") {
       if (REPEATABLE.has(name)) return undefined;
@@ -60,6 +70,17 @@ export function createCellCalls({ local, node, grants, changed }: CellCallsDeps)
     const body = (await outcome.json()) as Record<string, unknown>;
     if (!outcome.ok) throw toError({ status: outcome.status, body });
     return { result: body.result };
+  }
+
+  /** A machine that has lost its power does not answer: its call breaks off once another one has the cell. */
+  async function send(cell: number, address: string, request: Request) {
+    const departure = departures.watch(cell, address);
+    try {
+      const grant = { surface: "call", cell, clientAddress: "" } as const;
+      return await prepareRelay(request, grants).send(address, grant, departure.gone);
+    } finally {
+      departure.end();
+    }
   }
 
   return {

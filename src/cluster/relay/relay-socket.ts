@@ -5,7 +5,7 @@ import type { SocketSession, WebServer } from "../../kernel/http/web-sockets.ts"
 import type { Departure } from "./departures.ts";
 import { failure } from "./failure.ts";
 import { RELAY_HEADER, type RelayGrant, type RelayGrants, requestLine } from "./grants.ts";
-import { asReceived } from "./relay.ts";
+import { receive } from "./relay.ts";
 
 export interface SocketRelay {
   request: Request;
@@ -141,7 +141,7 @@ async function askForResponse(
       signal: AbortSignal.any([request.signal, departure.gone, done.signal]),
       timeout: false,
     } as BunFetchRequestInit);
-    if (response.status !== 101) return asReceived(response);
+    if (response.status !== 101) return await receive(response);
   } catch {
     return "again";
   }

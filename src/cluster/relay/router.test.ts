@@ -1,5 +1,6 @@
 // Tests how a node sends requests on to the owner, over real sockets.
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
+import { createServer } from "node:net";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { type RelayNode, type RelayNodeOptions, startRelayNode } from "../../../tests/support/relay-node.ts";
 import { FORWARDING_HEADER } from "../../kernel/cells/forwarding.ts";
@@ -237,5 +238,68 @@ describe("an owner that is silent", () => {
     );
     expect(rest).toBe(true);
     expect(await closed).toBe(1012);
+  });
+
+  /** Sends the beginning of a body of this type, and what is pushed. */
+  function startSlow(type: string): { address: string; push(text: string): void } {
+    const body = Promise.withResolvers<ReadableStreamDefaultController>();
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      idleTimeout: 0,
+      fetch: () =>
+        new Response(
+          new ReadableStream({
+            start(controller) {
+              controller.enqueue(Buffer.from("begun"));
+              body.resolve(controller);
+            },
+          }),
+          { headers: { "content-type": type } },
+        ),
+    });
+    stack.defer(() => server.stop(true));
+    return {
+      address: `http://127.0.0.1:${server.port}`,
+      push: (text) => void body.promise.then((controller) => controller.enqueue(Buffer.from(text))),
+    };
+  }
+
+  test("holds no download or streamed speech: it breaks off once another node owns the cell and nothing comes for a while", async () => {
+    const slow = startSlow("audio/mpeg");
+    const owner = startNode({ answer: () => new Response("done") });
+    let current = slow.address;
+    const other = startNode({ owner: () => current, quietMs: 1_000 });
+    const reader = (await fetch(`${other.address}/v1/audio/speech`)).body?.getReader();
+    const next = async () => Buffer.from((await reader?.read())?.value ?? []).toString();
+    expect(await next()).toBe("begun");
+    current = owner.address;
+    // One that still comes is brought to its end, as when the owner has given the cell up in good order.
+    const began = performance.now();
+    for (let part = 0; performance.now() - began < 1_800; part++) {
+      slow.push(`${part}`);
+      expect(await next()).toBe(`${part}`);
+    }
+    await expect(next()).rejects.toThrow();
+  });
+
+  test("holds no short response either whose headers have come", async () => {
+    const asked = Promise.withResolvers<void>();
+    const halfway = createServer((socket) => {
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf");
+        asked.resolve();
+      });
+      socket.on("error", () => undefined);
+    });
+    await new Promise<void>((resolve) => halfway.listen(0, "127.0.0.1", resolve));
+    stack.defer(() => void halfway.close());
+    const owner = startNode({ answer: () => new Response("done") });
+    let current = `http://127.0.0.1:${(halfway.address() as { port: number }).port}`;
+    const other = startNode({ owner: () => current });
+    const response = fetch(`${other.address}/api/agents`);
+    await asked.promise;
+    current = owner.address;
+    expect(await (await response).text()).toBe("done");
   });
 });

@@ -18,7 +18,15 @@ import { type Departure, untilEnded, watchDepartures } from "./departures.ts";
 import { failure } from "./failure.ts";
 import { RELAY_HEADER, type RelayGrants, requestLine } from "./grants.ts";
 import type { Place, SurfaceName } from "./place.ts";
-import { isMoved, MOVED_HEADER, movedResponse, prepareRelay, type RelayOutcome, type Sending } from "./relay.ts";
+import {
+  isMoved,
+  isWhole,
+  MOVED_HEADER,
+  movedResponse,
+  prepareRelay,
+  type RelayOutcome,
+  type Sending,
+} from "./relay.ts";
 import { isSocket, relaySocket } from "./relay-socket.ts";
 import { withClient } from "./with-client.ts";
 
@@ -40,6 +48,8 @@ export interface RouterDeps {
   movedTo(cell: number, request: Request): Promise<number | undefined>;
   /** Resolves when a place may have changed, or after `ms`. */
   changed(ms: number): Promise<void>;
+  /** Milliseconds of silence after which a response breaks off whose node does not have the cell any more; default: 5,000. */
+  quietMs?: number;
 }
 
 export interface Router {
@@ -52,6 +62,7 @@ export interface Router {
 /** Milliseconds for which a request waits for its cell, as during a takeover. */
 export const WAIT_MS = 8_000;
 const LOOK_MS = 250;
+const QUIET_MS = 5_000;
 /** How often a request may be sent on: from a wrong mark to cell 0, from there to its cell. */
 const MAX_HOPS = 4;
 
@@ -79,7 +90,19 @@ interface Answer {
 }
 
 export function createRouter(deps: RouterDeps): Router {
-  const { address, count, agentsDomain, grants, placeOf, own, call, onRelayed, movedTo, changed } = deps;
+  const {
+    address,
+    count,
+    agentsDomain,
+    grants,
+    placeOf,
+    own,
+    call,
+    onRelayed,
+    movedTo,
+    changed,
+    quietMs = QUIET_MS,
+  } = deps;
   /** What a client is told that has waited in vain. */
   const away = address === undefined ? cellAway : cellMoved;
   const departures = watchDepartures({ placeOf, changed });
@@ -118,11 +141,10 @@ export function createRouter(deps: RouterDeps): Router {
         if (!isSocket(request)) sending ??= prepareRelay(request, grants);
         const { address: node } = place;
         const departure = departures.watch(cell, node);
-        const outcome = await watched(departure, () =>
-          sending
-            ? sending.send(node, grant, departure.gone)
-            : relaySocket({ request, server, node, grants, grant, departure }),
-        );
+        const work = sending
+          ? sending.send(node, grant, departure.gone)
+          : relaySocket({ request, server, node, grants, grant, departure });
+        const outcome = await watched(work, departure, quietMs);
         if (outcome === "broken") return answer(failure(brokenRelay()));
         if (outcome === "upgraded" || (outcome instanceof Response && !isMoved(outcome))) {
           if (place.kind === "node") onRelayed();
@@ -203,22 +225,27 @@ export function createRouter(deps: RouterDeps): Router {
   };
 }
 
-/** A stream of events is watched to its end: it may be silent for long, and so is one of a machine that has lost its power. */
+/** Watches what is sent to its last byte: a machine that has lost its power is silent, too. */
 async function watched<Outcome extends RelayOutcome | "upgraded">(
-  { end }: Departure,
-  send: () => Promise<Outcome>,
+  work: Promise<Outcome>,
+  departure: Departure,
+  quietMs: number,
 ): Promise<Outcome | Response> {
-  let isWatched = false;
+  let outcome: Outcome | undefined;
   try {
-    const outcome = await send();
-    const isStream =
-      outcome instanceof Response && outcome.headers.get("content-type")?.startsWith("text/event-stream") === true;
-    // A WebSocket ends its watch itself.
-    isWatched = isStream || outcome === "upgraded";
-    return isStream ? untilEnded(outcome, end) : outcome;
+    outcome = await work;
   } finally {
-    if (!isWatched) end();
+    // What was passed on ends the watch itself.
+    if (!(outcome instanceof Response || outcome === "upgraded")) departure.end();
   }
+  if (!(outcome instanceof Response)) return outcome;
+  if (isWhole(outcome)) {
+    departure.end();
+    return outcome;
+  }
+  // A stream of events is silent between them, and its reader connects again.
+  const isStream = outcome.headers.get("content-type")?.startsWith("text/event-stream");
+  return untilEnded(outcome, departure, isStream ? 0 : quietMs);
 }
 
 /** Removes the headers that nodes and processes set for each other. */
