@@ -1,6 +1,6 @@
 // A node of a cluster as far as its router goes, for tests of how requests are sent on.
 import { type Clocks, createRelayGrants } from "../../src/cluster/relay/grants.ts";
-import { createRouter } from "../../src/cluster/relay/router.ts";
+import { createRouter, type RouterDeps } from "../../src/cluster/relay/router.ts";
 import type { SocketSession, WebServer } from "../../src/kernel/http/web-sockets.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
 
@@ -17,12 +17,13 @@ export interface RelayNodeOptions {
   owner?: () => string | undefined;
   clocks?: Clocks;
   quietMs?: number;
+  call?: RouterDeps["call"];
 }
 
 /** Starts a node that owns the cell and answers with `answer`, or one that takes `owner` for the owner. */
 export function startRelayNode(
   stack: AsyncDisposableStack,
-  { answer, owner, clocks, accept, quietMs }: RelayNodeOptions,
+  { answer, owner, clocks, accept, quietMs, call }: RelayNodeOptions,
 ): RelayNode {
   let served = 0;
   const surface = (name: "web" | "backend") => ({
@@ -60,7 +61,7 @@ export function startRelayNode(
       return found === undefined ? undefined : { kind: "node", address: found };
     },
     own: () => Promise.resolve(undefined),
-    call: () => Promise.resolve(undefined),
+    call: call ?? (() => Promise.resolve(undefined)),
     onRelayed: () => undefined,
     movedTo: async () => undefined,
     changed: () => Bun.sleep(1),

@@ -1,5 +1,6 @@
 // Joins a client's WebSocket with one to the node that owns the cell, frame by frame.
 import type { ServerWebSocket } from "bun";
+import { FORWARDING_HEADER } from "../../kernel/cells/forwarding.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { SocketSession, WebServer } from "../../kernel/http/web-sockets.ts";
 import type { Departure } from "./departures.ts";
@@ -39,7 +40,7 @@ export async function relaySocket(relay: SocketRelay): Promise<"upgraded" | "aga
   const url = `${node}${line.slice("GET ".length)}`;
   const headers: Record<string, string> = { host: request.headers.get("host") ?? new URL(node).host };
   for (const [name, value] of request.headers) if (!OWN_HEADERS.test(name)) headers[name] = value;
-  headers[RELAY_HEADER] = grants.sign(grant, node, line);
+  headers[RELAY_HEADER] = grants.sign(grant, node, line, { forwarding: request.headers.get(FORWARDING_HEADER) });
   const offered = request.headers.get("sec-websocket-protocol");
   const protocols = offered?.split(",").map((one) => one.trim()) ?? [];
   const upstream = new WebSocket(url.replace(/^http/, "ws"), {

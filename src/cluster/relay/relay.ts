@@ -1,4 +1,5 @@
 // Sends a request on to another node, with bodies as they come, and brings its response.
+import { FORWARDING_HEADER } from "../../kernel/cells/forwarding.ts";
 import { cellMoved } from "../away.ts";
 import { failure } from "./failure.ts";
 import { RELAY_HEADER, type RelayGrant, type RelayGrants, requestLine } from "./grants.ts";
@@ -40,7 +41,8 @@ export interface Sending {
   send(node: string, grant: RelayGrant, gone?: AbortSignal): Promise<RelayOutcome>;
 }
 
-export function prepareRelay(request: Request, grants: RelayGrants): Sending {
+/** @param text the body, if the grant is to cover it */
+export function prepareRelay(request: Request, grants: RelayGrants, text?: string): Sending {
   const length = Number(request.headers.get("content-length") ?? (request.body ? Number.NaN : 0));
   const isSmall = length <= BUFFERED_BYTES;
   const isSafe = request.method === "GET" || request.method === "HEAD";
@@ -50,6 +52,7 @@ export function prepareRelay(request: Request, grants: RelayGrants): Sending {
   for (const name of [...HOP_BY_HOP, RELAY_HEADER]) headers.delete(name);
   // The same bytes as they come: this node neither opens nor packs them.
   const line = requestLine(request.method, request.url);
+  const covered = { forwarding: request.headers.get(FORWARDING_HEADER), body: text };
 
   async function body(): Promise<ArrayBuffer | ReadableStream<Uint8Array> | undefined> {
     if (isSafe || request.body === null) return undefined;
@@ -70,7 +73,7 @@ export function prepareRelay(request: Request, grants: RelayGrants): Sending {
           }),
     async send(node, grant, gone) {
       if (isTaken) return "broken";
-      headers.set(RELAY_HEADER, grants.sign(grant, node, line));
+      headers.set(RELAY_HEADER, grants.sign(grant, node, line, covered));
       const content = await body();
       isTaken = content instanceof ReadableStream;
       const stop = new AbortController();

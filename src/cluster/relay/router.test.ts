@@ -142,6 +142,25 @@ describe("a grant is refused", () => {
   });
 });
 
+test("a call is taken with the body that its grant is for, and once", async () => {
+  const owner = startNode({
+    answer: () => new Response("done"),
+    call: async (_, body) => new Response(`called ${body}`),
+  });
+  const grants = createRelayGrants(createVault({ key: "the key of the cluster" }));
+  const sign = (body: string) =>
+    grants.sign({ surface: "call", cell: 0, clientAddress: "" }, owner.address, "POST /cluster/call", { body });
+  const ask = async (header: string, body: string) => {
+    const headers = { [RELAY_HEADER]: header };
+    const response = await fetch(`${owner.address}/cluster/call`, { method: "POST", headers, body });
+    return response.ok ? response.text() : response.status;
+  };
+  const header = sign("find");
+  expect(await ask(header, "find")).toBe("called find");
+  expect(await ask(header, "find")).toBe(403);
+  expect(await ask(sign("find"), "command")).toBe(403);
+});
+
 test("frames of a WebSocket arrive as they were sent in both directions, binary ones of any size among them", async () => {
   const echo = Bun.serve<undefined>({
     port: 0,

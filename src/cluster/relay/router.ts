@@ -16,7 +16,7 @@ import { brokenRelay, cellAway, cellMoved } from "../away.ts";
 import { cellOfRequest } from "../cells/addressee.ts";
 import { type Departure, untilEnded, watchDepartures } from "./departures.ts";
 import { failure } from "./failure.ts";
-import { RELAY_HEADER, type RelayGrants, requestLine } from "./grants.ts";
+import { isOfBody, RELAY_HEADER, type RelayGrants, requestLine } from "./grants.ts";
 import type { Place, SurfaceName } from "./place.ts";
 import {
   isMoved,
@@ -42,7 +42,7 @@ export interface RouterDeps {
   /** Answers what concerns this machine, whatever it owns: /healthz, /readyz, /metrics. */
   own(request: Request, surface: SurfaceName): Promise<Response | undefined>;
   /** Answers a call of another node; undefined if the cell is not on this one. */
-  call(cell: number, request: Request): Promise<Response | undefined>;
+  call(cell: number, body: string): Promise<Response | undefined>;
   onRelayed(): void;
   /** The cell to which the account of a request has moved from the one that its mark names. Asked for WebSockets, which a cell can't send on. */
   movedTo(cell: number, request: Request): Promise<number | undefined>;
@@ -163,11 +163,15 @@ export function createRouter(deps: RouterDeps): Router {
   /** A request of another node is served on this machine or sent back: it is never sent on twice. */
   async function serveRelayed(header: string, request: Request, server: WebServer): Promise<Response | undefined> {
     const line = requestLine(request.method, request.url);
-    const grant = address === undefined ? undefined : grants.verify(header, address, line);
+    const sentAlong = request.headers.get(FORWARDING_HEADER);
+    const grant = address === undefined ? undefined : grants.verify(header, address, line, sentAlong);
     if (grant === undefined) return failure(forgedGrant());
     if (grant === "again") return movedResponse();
     const { surface, cell, clientAddress } = grant;
-    if (surface === "call") return (await call(cell, request)) ?? movedResponse();
+    if (surface === "call") {
+      const body = await request.text();
+      return isOfBody(grant, body) ? ((await call(cell, body)) ?? movedResponse()) : failure(forgedGrant());
+    }
     const forwarding = takeForwarding(request);
     const isLocal = placeOf(cell)?.kind === "here";
     const delivery = { cell, surface, request, server, clientAddress, forwarding, isRelayed: true };
