@@ -5,6 +5,7 @@ import { connect } from "@nats-io/transport-node";
 import { eventually } from "../../tests/support/eventually.ts";
 import { type Nats, startNats } from "../../tests/support/nats.ts";
 import { type Engine, EngineUnavailable, type LogEngine, Moved, type TableEntry } from "./engine.ts";
+import { createEntryJoiner, openCellLog } from "./log/cell-log.ts";
 import { createMemoryLog } from "./memory-engine.ts";
 import { parseNatsAddress } from "./nats/nats-address.ts";
 import { openNatsEngine } from "./nats/nats-engine.ts";
@@ -218,6 +219,28 @@ test("servers that tell of no other hold as many copies as CLUSTER_URL lists ser
   await nats.servers[0]?.kill();
   await eventually(async () => (await log.bounds()).last === 0, { timeoutMs: 15_000 });
   await engine.close();
+});
+
+test("entries are written in parts that the server takes, and one that takes almost nothing is refused", async () => {
+  await using small = await startNats(1, { settings: "max_payload: 128KB" });
+  const engine = await openNatsEngine({ address: small.address, name: "test" });
+  const log = await engine.log(0);
+  const entry = crypto.getRandomValues(new Uint8Array(65_536)).toHex().repeat(4);
+  const stop = new AbortController();
+  const place = await openCellLog(log, 0, stop.signal).append(bytes(entry));
+  const join = createEntryJoiner();
+  const entries: string[] = [];
+  for await (const message of log.follow(0, stop.signal)) {
+    const whole = join(message);
+    if (whole) entries.push(String(text(whole.bytes)));
+    if (message.number === place.number) break;
+  }
+  expect(entries).toEqual([entry]);
+  await engine.close();
+  await using tiny = await startNats(1, { settings: "max_payload: 32KB" });
+  await expect(openNatsEngine({ address: tiny.address, name: "test" })).rejects.toThrow(
+    "max_payload is 32768 bytes; Berth needs 65536 or more, and 1 MiB is the default",
+  );
 });
 
 describe("CLUSTER_URL", () => {

@@ -18,6 +18,8 @@ export interface LogMessage {
 
 /** The log of one cell. */
 export interface LogEngine {
+  /** Bytes of the largest message that it takes. */
+  readonly maxBytes: number;
   /**
    * Appends a message if the number of the last one is still `last`, and returns its own. Rejects with `Moved` or
    * `EngineUnavailable`. The same bytes may be sent again after `EngineUnavailable`: at most one of the sends is appended.

@@ -8,6 +8,8 @@ export interface LogDeps {
   manager: JetStreamManager;
   cell: number;
   replicas: number;
+  /** Bytes of the largest message that the server takes, with its headers. */
+  maxPayload(): number;
 }
 
 /** Milliseconds until an append counts as unanswered. */
@@ -15,8 +17,10 @@ const APPEND_TIMEOUT_MS = 2_000;
 /** Nanoseconds in which NATS knows a message that is sent again. */
 const DUPLICATE_WINDOW_NS = 120 * 1e9;
 const LOOK_MS = 3_000;
+/** What an append says in its headers. */
+const HEADER_BYTES = 1_024;
 
-export async function openLog({ client, manager, cell, replicas }: LogDeps): Promise<LogEngine> {
+export async function openLog({ client, manager, cell, replicas, maxPayload }: LogDeps): Promise<LogEngine> {
   const [name, subject] = [streamOf(cell), `berth.cell.${cell}`];
   const create = (first: number) =>
     manager.streams.add({
@@ -39,6 +43,9 @@ export async function openLog({ client, manager, cell, replicas }: LogDeps): Pro
   });
 
   return {
+    get maxBytes() {
+      return maxPayload() - HEADER_BYTES;
+    },
     async append(last, bytes) {
       try {
         const { seq } = await client.publish(subject, bytes, {
