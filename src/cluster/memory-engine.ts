@@ -245,5 +245,6 @@ function createMemoryBlobs(): BlobStore {
       blobs.delete(name);
     },
     list: async () => [...blobs].map(([name, { length }]) => ({ name, size: length })),
+    sweep: async () => 0,
   };
 }

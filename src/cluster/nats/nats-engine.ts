@@ -45,7 +45,7 @@ export async function openNatsEngine({ address, name }: NatsOptions): Promise<En
     log: (cell) => openLog({ client, manager, cell, replicas, maxPayload: () => maxPayloadOf(connection) }),
     removeLog: (cell) => removeLog(manager, cell),
     table: (table, under) => openTable({ buckets: new Kvm(client), manager, name: `berth-${table}`, replicas, under }),
-    blobs: (store) => openBlobs({ stores: new Objm(client), manager, name: `berth-${store}`, replicas }),
+    blobs: (store) => openBlobs({ client, stores: new Objm(client), manager, name: `berth-${store}`, replicas }),
     close: () => connection.close(),
   };
 }

@@ -17,6 +17,8 @@ const APPEND_TIMEOUT_MS = 2_000;
 /** Nanoseconds in which NATS knows a message that is sent again. */
 const DUPLICATE_WINDOW_NS = 120 * 1e9;
 const LOOK_MS = 3_000;
+/** Messages that may wait until those before them are applied, of up to 512 KiB each. */
+const MAX_WAITING = 64;
 /** What an append says in its headers. */
 const HEADER_BYTES = 1_024;
 
@@ -65,7 +67,7 @@ export async function openLog({ client, manager, cell, replicas, maxPayload }: L
     },
     async *follow(after, signal) {
       const consumer = await unavailableOn(() => client.consumers.get(name, { opt_start_seq: after + 1 }));
-      const messages = await unavailableOn(() => consumer.consume({ max_messages: 500 }));
+      const messages = await unavailableOn(() => consumer.consume({ max_messages: MAX_WAITING }));
       const stop = () => messages.stop();
       signal.addEventListener("abort", stop, { once: true });
       const { created } = await unavailableOn(() => manager.streams.info(name));
