@@ -50,6 +50,19 @@ test("a grant for another node or request, or under another key, is refused what
   expect(verify(forged, noon)).toBeUndefined();
 });
 
+test("while a new key is rolled out, machines that have both take each other's grants", () => {
+  const next = createVault({ key: "the next key of the cluster" });
+  const [clocks, line] = [{ self: RECEIVER, clockOf: () => Date.now() }, LINE];
+  const fromNew = createRelayGrants(next, { self: SIGNER, clockOf: () => undefined }).sign(grant, RECEIVER, line);
+  const fromOld = signer.sign(grant, RECEIVER, line);
+  for (const receiver of [createRelayGrants(vault, clocks, next), createRelayGrants(next, clocks, vault)]) {
+    expect(receiver.verify(fromNew, RECEIVER, line)).toEqual(grant);
+    expect(receiver.verify(fromOld, RECEIVER, line)).toEqual(grant);
+    expect(receiver.verify(`${fromOld}x`, RECEIVER, line)).toBeUndefined();
+  }
+  expect(createRelayGrants(next, clocks).verify(fromOld, RECEIVER, line)).toBeUndefined();
+});
+
 describe("a grant of a call", () => {
   const call = { surface: "call", cell: 3, clientAddress: "" } as const;
   const POST = "POST /cluster/call";
