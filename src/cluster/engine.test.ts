@@ -1,10 +1,11 @@
 // The contract of the port, kept by NATS with one server and with three, and by the log in memory that tests use.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { eventually } from "../../tests/support/eventually.ts";
 import { type Nats, startNats } from "../../tests/support/nats.ts";
 import { type Engine, EngineUnavailable, type LogEngine, Moved, type TableEntry } from "./engine.ts";
+import { createEntryJoiner, openCellLog } from "./log/cell-log.ts";
 import { createMemoryLog } from "./memory-engine.ts";
 import { parseNatsAddress } from "./nats/nats-address.ts";
 import { openNatsEngine } from "./nats/nats-engine.ts";
@@ -155,6 +156,85 @@ function testLog(open: () => Promise<LogEngine>) {
   });
 }
 
+describe("what is stored in NATS", () => {
+  const CHUNK = 131_072;
+  let nats: Nats;
+  let engine: Engine;
+  let manager: JetStreamManager;
+  let connection: NatsConnection;
+  beforeAll(async () => {
+    nats = await startNats();
+    engine = await openNatsEngine({ address: nats.address, name: "test" });
+    connection = await connect({ servers: [...nats.address.servers] });
+    manager = await jetstreamManager(connection);
+  });
+  afterAll(async () => {
+    await connection?.close();
+    await engine?.close();
+    await nats?.[Symbol.asyncDispose]();
+  });
+
+  /** Messages that the only reader of a stream has still to be sent, once many other calls were answered. */
+  async function unsent(stream: string): Promise<number> {
+    for (let n = 0; n < 300; n++) await manager.streams.info(stream);
+    const [reader] = await manager.consumers.list(stream).next();
+    return reader?.num_pending ?? -1;
+  }
+  const content = (chunks: number) => new Uint8Array(chunks * CHUNK).fill(7);
+
+  test("is read as fast as it is taken: a blob", async () => {
+    const blobs = await engine.blobs("snapshots");
+    const whole = content(200);
+    await blobs.put("large", new Blob([whole]).stream());
+    const reader = (await blobs.get("large"))?.getReader();
+    const parts = [(await reader?.read())?.value ?? new Uint8Array()];
+    expect(await unsent("OBJ_berth-snapshots")).toBeGreaterThan(150);
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) parts.push(next.value);
+    expect(Buffer.concat(parts).equals(whole)).toBe(true);
+    // It leaves no reader behind.
+    await eventually(async () => (await manager.consumers.list("OBJ_berth-snapshots").next()).length === 0);
+  });
+
+  test("is read as fast as it is taken: a log", async () => {
+    const log = await engine.log(7);
+    for (let n = 0; n < 200; n++) await log.append(n, bytes(`message ${n}`));
+    let seen = 0;
+    for await (const { number } of log.follow(0, new AbortController().signal)) {
+      seen = number;
+      if (number === 1) expect(await unsent("berth-cell-7")).toBeGreaterThan(100);
+      if (number === 200) break;
+    }
+    expect(seen).toBe(200);
+  });
+
+  test("is refused if it is not whole", async () => {
+    const blobs = await engine.blobs("files");
+    await blobs.put("damaged", new Blob([content(5)]).stream());
+    const { state } = await manager.streams.info("OBJ_berth-files");
+    await manager.streams.deleteMessage("OBJ_berth-files", state.first_seq + 2);
+    const found = await blobs.get("damaged");
+    await expect(Array.fromAsync(found ?? [])).rejects.toThrow("not whole");
+  });
+
+  test("is swept if its put was interrupted, and nothing else is", async () => {
+    const blobs = await engine.blobs("files");
+    await blobs.put("kept", new Blob([content(3)]).stream());
+    await blobs.put("empty", new Blob([]).stream());
+    await blobs.put("removed", new Blob([content(3)]).stream());
+    await blobs.remove("removed");
+    const sizeBefore = (await manager.streams.info("OBJ_berth-files")).state.bytes;
+    // As a process leaves it that was killed in the middle.
+    await jetstream(connection).publish("$O.berth-files.C.INTERRUPTED", content(1).subarray(0, 1_000));
+    expect(await blobs.sweep()).toBe(0);
+    expect(await blobs.sweep(0)).toBe(1);
+    expect((await manager.streams.info("OBJ_berth-files")).state.bytes).toBe(sizeBefore);
+    expect((await blobs.list()).map(({ name }) => name).toSorted()).toEqual(["damaged", "empty", "kept"]);
+    expect(Buffer.concat(await Array.fromAsync((await blobs.get("kept")) ?? [])).equals(content(3))).toBe(true);
+    expect(await Array.fromAsync((await blobs.get("empty")) ?? [bytes("none")])).toEqual([]);
+    expect(await blobs.sweep(0)).toBe(0);
+  });
+});
+
 test("an engine that is away says so, and goes on when it is back", async () => {
   await using nats = await startNats();
   const engine = await openNatsEngine({ address: nats.address, name: "test" });
@@ -218,6 +298,28 @@ test("servers that tell of no other hold as many copies as CLUSTER_URL lists ser
   await nats.servers[0]?.kill();
   await eventually(async () => (await log.bounds()).last === 0, { timeoutMs: 15_000 });
   await engine.close();
+});
+
+test("entries are written in parts that the server takes, and one that takes almost nothing is refused", async () => {
+  await using small = await startNats(1, { settings: "max_payload: 128KB" });
+  const engine = await openNatsEngine({ address: small.address, name: "test" });
+  const log = await engine.log(0);
+  const entry = crypto.getRandomValues(new Uint8Array(65_536)).toHex().repeat(4);
+  const stop = new AbortController();
+  const place = await openCellLog(log, 0, stop.signal).append(bytes(entry));
+  const join = createEntryJoiner();
+  const entries: string[] = [];
+  for await (const message of log.follow(0, stop.signal)) {
+    const whole = join(message);
+    if (whole) entries.push(String(text(whole.bytes)));
+    if (message.number === place.number) break;
+  }
+  expect(entries).toEqual([entry]);
+  await engine.close();
+  await using tiny = await startNats(1, { settings: "max_payload: 32KB" });
+  await expect(openNatsEngine({ address: tiny.address, name: "test" })).rejects.toThrow(
+    "max_payload is 32768 bytes; Berth needs 65536 or more, and 1 MiB is the default",
+  );
 });
 
 describe("CLUSTER_URL", () => {

@@ -18,6 +18,8 @@ export interface LogMessage {
 
 /** The log of one cell. */
 export interface LogEngine {
+  /** Bytes of the largest message that it takes. */
+  readonly maxBytes: number;
   /**
    * Appends a message if the number of the last one is still `last`, and returns its own. Rejects with `Moved` or
    * `EngineUnavailable`. The same bytes may be sent again after `EngineUnavailable`: at most one of the sends is appended.
@@ -60,9 +62,15 @@ export interface Table {
 /** Large files that all nodes can read. */
 export interface BlobStore {
   put(name: string, content: ReadableStream<Uint8Array>): Promise<void>;
+  /** Undefined if there is none. The content is read as fast as it is taken, and errors if it is not whole. */
   get(name: string): Promise<ReadableStream<Uint8Array> | undefined>;
   remove(name: string): Promise<void>;
   list(): Promise<{ name: string; size: number }[]>;
+  /**
+   * Deletes what puts have left that were interrupted longer ago than this, by default ten minutes, and returns of how many. It looks
+   * at all blobs.
+   */
+  sweep(olderThanMs?: number): Promise<number>;
 }
 
 /** `nodes` are machines, `processes` those of their cells other than the first. */

@@ -14,6 +14,8 @@ import {
 export type Fault = "none" | "answer-lost" | "request-lost";
 
 export interface MemoryLog extends LogEngine {
+  /** Default: any size. */
+  maxBytes: number;
   /** Decides about the next appends; default `none`. */
   fault: (bytes: Uint8Array) => Fault;
   /** Empties it: all that follow it have to begin again. */
@@ -113,6 +115,7 @@ export function createMemoryLog(): MemoryLog {
   /** Grows when the log is lost. */
   let life = 0;
   const log: MemoryLog = {
+    maxBytes: Number.POSITIVE_INFINITY,
     fault: () => "none",
     lose() {
       life++;
@@ -242,5 +245,6 @@ function createMemoryBlobs(): BlobStore {
       blobs.delete(name);
     },
     list: async () => [...blobs].map(([name, { length }]) => ({ name, size: length })),
+    sweep: async () => 0,
   };
 }

@@ -35,8 +35,11 @@ export function natsBinary(): string {
   return found;
 }
 
-/** Starts this many servers, which know each other. Those that don't `advertise` tell clients nothing of the others. */
-export async function startNats(count = 1, { advertise = true } = {}): Promise<Nats> {
+/**
+ * Starts this many servers, which know each other. Those that don't `advertise` tell clients nothing of the others.
+ * `settings` are lines of their configuration.
+ */
+export async function startNats(count = 1, { advertise = true, settings = "" } = {}): Promise<Nats> {
   const dir = temporaryDir();
   const ports = await freePorts(count * 3);
   const [clients, routes, monitors] = [0, 1, 2].map((n) => ports.slice(n * count, (n + 1) * count)) as [
@@ -53,7 +56,8 @@ export async function startNats(count = 1, { advertise = true } = {}): Promise<N
         config,
         `server_name: "nats-${n}"\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitors[n]}"
 jetstream { store_dir: "${folder}", sync_interval: "1s", max_mem: 256MB, max_file: 2GB }
-${count > 1 ? cluster : ""}`,
+${count > 1 ? cluster : ""}
+${settings}`,
       );
       let child: Child | undefined;
       const server: NatsServer = {

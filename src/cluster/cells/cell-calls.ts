@@ -2,6 +2,7 @@
 import { errorBody } from "../../kernel/error-body.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { brokenRelay, cellAway, isAway } from "../away.ts";
+import { watchDepartures } from "../relay/departures.ts";
 import type { RelayGrants } from "../relay/grants.ts";
 import { isMoved, prepareRelay } from "../relay/relay.ts";
 import { WAIT_MS } from "../relay/router.ts";
@@ -24,7 +25,7 @@ export interface CellCalls {
    */
   call<Result>(cell: number, name: string, args?: unknown, waitMs?: number): Promise<Result>;
   /** Answers a call of another node; undefined if the cell is not on this machine. */
-  answer(cell: number, request: Request): Promise<Response | undefined>;
+  answer(cell: number, body: string): Promise<Response | undefined>;
 }
 
 const PATH = "/cluster/call";
@@ -36,6 +37,15 @@ const REPEATABLE = new Set(["find", "reserve", "confirm", "knows", "leastLoaded"
 const mayHaveEnded = (error: unknown) => error instanceof AppError && error.code === "RELAY_BROKEN";
 
 export function createCellCalls({ local, node, grants, changed }: CellCallsDeps): CellCalls {
+  const departures = watchDepartures({
+    placeOf(cell) {
+      if (local(cell)) return { kind: "here" };
+      const address = node(cell);
+      return address === undefined ? undefined : { kind: "node", address };
+    },
+    changed,
+  });
+
   /** What the call resolves to, in an object; undefined if nothing was done. */
   async function attempt(cell: number, name: string, args: unknown): Promise<{ result: unknown } | undefined> {
     const call = local(cell);
@@ -50,8 +60,7 @@ export function createCellCalls({ local, node, grants, changed }: CellCallsDeps)
     }
     const address = node(cell);
     if (address === undefined) return undefined;
-    const request = new Request(`${address}${PATH}`, { method: "POST", body: JSON.stringify({ name, args }) });
-    const outcome = await prepareRelay(request, grants).send(address, { surface: "call", cell, clientAddress: "" });
+    const outcome = await send(cell, address, JSON.stringify({ name, args }));
     if (outcome === "again" || (outcome instanceof Response && isMoved(outcome))) return undefined;
     if (outcome === "broken") {
       if (REPEATABLE.has(name)) return undefined;
@@ -60,6 +69,18 @@ export function createCellCalls({ local, node, grants, changed }: CellCallsDeps)
     const body = (await outcome.json()) as Record<string, unknown>;
     if (!outcome.ok) throw toError({ status: outcome.status, body });
     return { result: body.result };
+  }
+
+  /** A machine that has lost its power does not answer: its call breaks off once another one has the cell. */
+  async function send(cell: number, address: string, body: string) {
+    const departure = departures.watch(cell, address);
+    try {
+      const grant = { surface: "call", cell, clientAddress: "" } as const;
+      const request = new Request(`${address}${PATH}`, { method: "POST", body });
+      return await prepareRelay(request, grants, body).send(address, grant, departure.gone);
+    } finally {
+      departure.end();
+    }
   }
 
   return {
@@ -73,16 +94,16 @@ export function createCellCalls({ local, node, grants, changed }: CellCallsDeps)
         await changed(LOOK_MS);
       }
     },
-    async answer(cell, request) {
+    async answer(cell, body) {
       const call = local(cell);
       if (!call) return undefined;
-      const { name, args } = (await request.json()) as { name: string; args: unknown };
+      const { name, args } = JSON.parse(body) as { name: string; args: unknown };
       try {
         return Response.json({ result: await call(name, args) });
       } catch (error) {
         if (isAway(error) && name !== COMMAND) return undefined;
-        const { status, body } = errorBody(error);
-        return Response.json(body, { status });
+        const { status, body: thrown } = errorBody(error);
+        return Response.json(thrown, { status });
       }
     },
   };

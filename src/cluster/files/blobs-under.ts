@@ -10,6 +10,7 @@ export const blobsUnder = (blobs: BlobStore, under: string): BlobStore => ({
     (await blobs.list())
       .filter(({ name }) => name.startsWith(under))
       .map(({ name, size }) => ({ name: name.slice(under.length), size })),
+  sweep: blobs.sweep,
 });
 
 /** Files of cell 0 have their paths for names, as before there were other cells. */

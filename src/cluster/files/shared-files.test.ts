@@ -91,4 +91,5 @@ const bound = (blobs: BlobStore): BlobStore => ({
   get: (name) => blobs.get(name),
   remove: (name) => blobs.remove(name),
   list: () => blobs.list(),
+  sweep: () => blobs.sweep(),
 });

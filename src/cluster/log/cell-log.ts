@@ -1,10 +1,12 @@
 // Appends to a cell's log: in order, in parts that the engine takes, and until it is known whether each is there.
 import { EngineUnavailable, type LogEngine, type LogMessage, Moved } from "../engine.ts";
 
-/** NATS takes messages of up to 1 MiB, and replicates smaller ones with fewer stalls. */
-const PART_BYTES = 512 * 1024;
+/** NATS takes messages of up to 1 MiB by default, and replicates smaller ones with fewer stalls. */
+const MAX_PART_BYTES = 512 * 1024;
 /** Milliseconds between two sends of a message that was not answered. */
 const RETRY_MS = 100;
+/** Milliseconds after which a message counts as refused for good. Servers of NATS that were all started anew need up to 13 seconds. */
+const GIVE_UP_MS = 20_000;
 
 /** What the first byte of a message says. */
 const WHOLE = 0;
@@ -25,16 +27,22 @@ export interface CellLog {
   /** The number of the last message. */
   readonly last: number;
   /**
-   * Appends one entry and returns where it is. Rejects with `Moved` once another node has appended, and
-   * with the signal's reason: then the entry may be in the log all the same.
+   * Appends one entry and returns where it is. Rejects with `Moved` once another node has appended, with the signal's reason, and with
+   * `EngineUnavailable` if the engine does not take it for long: then the entry may be in the log all the same.
    */
   append(entry: Uint8Array): Promise<EntryPlace>;
 }
 
 /** @param last the number of the last message, as this node has read it */
-export function openCellLog(engine: LogEngine, last: number, signal: AbortSignal): CellLog {
+export function openCellLog(
+  engine: LogEngine,
+  last: number,
+  signal: AbortSignal,
+  giveUpMs: number = GIVE_UP_MS,
+): CellLog {
   /** The messages of an entry differ from all others: who finds its own at its place has written it. */
   async function appendMessage(bytes: Uint8Array): Promise<void> {
+    const deadline = performance.now() + giveUpMs;
     for (;;) {
       signal.throwIfAborted();
       try {
@@ -48,7 +56,7 @@ export function openCellLog(engine: LogEngine, last: number, signal: AbortSignal
           last += 1;
           return;
         }
-        if (!(error instanceof EngineUnavailable)) throw error;
+        if (!(error instanceof EngineUnavailable) || performance.now() > deadline) throw error;
         await Bun.sleep(RETRY_MS);
       }
     }
@@ -61,18 +69,19 @@ export function openCellLog(engine: LogEngine, last: number, signal: AbortSignal
     async append(entry) {
       const after = last;
       const id = crypto.getRandomValues(new Uint8Array(ID_BYTES));
-      for (const message of split(entry, id)) await appendMessage(message);
+      const partBytes = Math.min(MAX_PART_BYTES, engine.maxBytes - HEAD_BYTES);
+      for (const message of split(entry, id, partBytes)) await appendMessage(message);
       return { after, number: last, id: id.toHex() };
     },
   };
 }
 
 /** The messages of an entry. Each has the entry's own id, so that no two are equal. */
-function* split(entry: Uint8Array, id: Uint8Array): Generator<Uint8Array> {
-  for (let from = 0; from === 0 || from < entry.length; from += PART_BYTES) {
-    const isLast = from + PART_BYTES >= entry.length;
+function* split(entry: Uint8Array, id: Uint8Array, partBytes: number): Generator<Uint8Array> {
+  for (let from = 0; from === 0 || from < entry.length; from += partBytes) {
+    const isLast = from + partBytes >= entry.length;
     const head = isLast ? (from === 0 ? WHOLE : LAST_PART) : PART;
-    yield Buffer.concat([new Uint8Array([head]), id, entry.subarray(from, from + PART_BYTES)]);
+    yield Buffer.concat([new Uint8Array([head]), id, entry.subarray(from, from + partBytes)]);
   }
 }
 

@@ -23,9 +23,11 @@ export interface NatsOptions {
 const CALL_TIMEOUT_MS = 3_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_REPLICAS = 3;
+const LEAST_PAYLOAD = 64 * 1024;
+const DEFAULT_PAYLOAD = 1024 * 1024;
 const OLDEST_SERVER = "2.11";
 
-/** Throws `StartError` if NATS can't be reached, has no JetStream or is too old. */
+/** Throws `StartError` if NATS can't be reached, has no JetStream, is too old or takes too small messages. */
 export async function openNatsEngine({ address, name }: NatsOptions): Promise<Engine> {
   const connection = await connectTo(address, name);
   const replicas = Math.min(MAX_REPLICAS, serversOf(connection, address.servers.length));
@@ -40,10 +42,10 @@ export async function openNatsEngine({ address, name }: NatsOptions): Promise<En
   return {
     servers: replicas,
     describe: () => `nats ${connection.info?.version}, ${replicas === 1 ? "1 server" : `R${replicas}`}`,
-    log: (cell) => openLog({ client, manager, cell, replicas }),
+    log: (cell) => openLog({ client, manager, cell, replicas, maxPayload: () => maxPayloadOf(connection) }),
     removeLog: (cell) => removeLog(manager, cell),
     table: (table, under) => openTable({ buckets: new Kvm(client), manager, name: `berth-${table}`, replicas, under }),
-    blobs: (store) => openBlobs({ stores: new Objm(client), manager, name: `berth-${store}`, replicas }),
+    blobs: (store) => openBlobs({ client, stores: new Objm(client), manager, name: `berth-${store}`, replicas }),
     close: () => connection.close(),
   };
 }
@@ -72,8 +74,18 @@ async function connectTo({ servers, user, pass }: NatsOptions["address"], name: 
     await connection.close();
     throw new StartError(`NATS ${version} is too old: Berth needs ${OLDEST_SERVER} or newer.`);
   }
+  const maxPayload = maxPayloadOf(connection);
+  if (maxPayload < LEAST_PAYLOAD) {
+    await connection.close();
+    throw new StartError(
+      `NATS takes too small messages: max_payload is ${maxPayload} bytes; Berth needs ${LEAST_PAYLOAD} or more, and 1 MiB is the default.`,
+    );
+  }
   return connection;
 }
+
+/** It may be changed while the server runs. */
+const maxPayloadOf = ({ info }: NatsConnection) => info?.max_payload ?? DEFAULT_PAYLOAD;
 
 /** How many servers the cluster has: as NATS tells, or, if it is set up to tell none (`no_advertise`), as CLUSTER_URL lists. 1 for one alone. */
 function serversOf({ info }: NatsConnection, listed: number): number {

@@ -8,6 +8,8 @@ export interface LogDeps {
   manager: JetStreamManager;
   cell: number;
   replicas: number;
+  /** Bytes of the largest message that the server takes, with its headers. */
+  maxPayload(): number;
 }
 
 /** Milliseconds until an append counts as unanswered. */
@@ -15,8 +17,12 @@ const APPEND_TIMEOUT_MS = 2_000;
 /** Nanoseconds in which NATS knows a message that is sent again. */
 const DUPLICATE_WINDOW_NS = 120 * 1e9;
 const LOOK_MS = 3_000;
+/** Messages that may wait until those before them are applied, of up to 512 KiB each. */
+const MAX_WAITING = 64;
+/** What an append says in its headers. */
+const HEADER_BYTES = 1_024;
 
-export async function openLog({ client, manager, cell, replicas }: LogDeps): Promise<LogEngine> {
+export async function openLog({ client, manager, cell, replicas, maxPayload }: LogDeps): Promise<LogEngine> {
   const [name, subject] = [streamOf(cell), `berth.cell.${cell}`];
   const create = (first: number) =>
     manager.streams.add({
@@ -39,6 +45,9 @@ export async function openLog({ client, manager, cell, replicas }: LogDeps): Pro
   });
 
   return {
+    get maxBytes() {
+      return maxPayload() - HEADER_BYTES;
+    },
     async append(last, bytes) {
       try {
         const { seq } = await client.publish(subject, bytes, {
@@ -58,7 +67,7 @@ export async function openLog({ client, manager, cell, replicas }: LogDeps): Pro
     },
     async *follow(after, signal) {
       const consumer = await unavailableOn(() => client.consumers.get(name, { opt_start_seq: after + 1 }));
-      const messages = await unavailableOn(() => consumer.consume({ max_messages: 500 }));
+      const messages = await unavailableOn(() => consumer.consume({ max_messages: MAX_WAITING }));
       const stop = () => messages.stop();
       signal.addEventListener("abort", stop, { once: true });
       const { created } = await unavailableOn(() => manager.streams.info(name));

@@ -1,9 +1,9 @@
 // Ends what waits for a process or node that another one has replaced: one that was stopped, or whose machine has lost its power, is
 // silent and closes no connection.
-import type { Place } from "./place.ts";
 
 export interface DeparturesDeps {
-  placeOf(cell: number): Place | undefined;
+  /** Undefined while this node knows none. */
+  placeOf(cell: number): { kind: "here" } | { kind: "process" | "node"; address: string } | undefined;
   /** Resolves when a place may have changed, or after `ms`. */
   changed(ms: number): Promise<void>;
 }
@@ -61,26 +61,52 @@ export function watchDepartures({ placeOf, changed }: DeparturesDeps) {
   };
 }
 
-/** Passes on what comes and calls `end` after the last of it. */
-export function untilEnded(response: Response, end: () => void): Response {
+/**
+ * Passes on what comes, and ends the watch after the last of it. Once the cell is gone, the body breaks off when nothing has come
+ * for `quietMs` although it is waited for: a node that gave the cell up in good order may still bring it to its end.
+ */
+export function untilEnded(response: Response, { gone, end }: Departure, quietMs: number): Response {
   const reader = response.body?.getReader();
   if (!reader) {
     end();
     return response;
   }
+  let isReading = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let breakOff: () => void = () => undefined;
+  const wait = () => {
+    if (isReading && gone.aborted) timer = setTimeout(breakOff, quietMs);
+  };
+  function finish(): void {
+    gone.removeEventListener("abort", wait);
+    end();
+  }
+  gone.addEventListener("abort", wait);
   const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      breakOff = () => {
+        finish();
+        controller.error(new Error("The machine that sent this does not answer any more."));
+        void reader.cancel().catch(() => undefined);
+      };
+    },
     async pull(controller) {
+      isReading = true;
+      wait();
       try {
         const { done, value } = await reader.read();
         if (!done) return controller.enqueue(value);
         controller.close();
       } catch (error) {
         controller.error(error);
+      } finally {
+        isReading = false;
+        clearTimeout(timer);
       }
-      end();
+      finish();
     },
     cancel(reason) {
-      end();
+      finish();
       return reader.cancel(reason);
     },
   });

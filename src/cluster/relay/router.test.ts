@@ -1,74 +1,19 @@
 // Tests how a node sends requests on to the owner, over real sockets.
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
+import { createServer } from "node:net";
 import { eventually } from "../../../tests/support/eventually.ts";
+import { type RelayNode, type RelayNodeOptions, startRelayNode } from "../../../tests/support/relay-node.ts";
 import { FORWARDING_HEADER } from "../../kernel/cells/forwarding.ts";
-import type { SocketSession } from "../../kernel/http/web-sockets.ts";
 import { createVault } from "../../kernel/security/vault.ts";
-import { type Clocks, createRelayGrants, RELAY_HEADER } from "./grants.ts";
+import { createRelayGrants, RELAY_HEADER } from "./grants.ts";
 import { MOVED_HEADER } from "./relay.ts";
-import { createRouter } from "./router.ts";
 
 let stack = new AsyncDisposableStack();
 afterEach(async () => {
   await stack.disposeAsync();
   stack = new AsyncDisposableStack();
 });
-
-interface Node {
-  address: string;
-  /** Requests that the cell's surface got here. */
-  served(): number;
-}
-
-interface NodeOptions {
-  answer?: (request: Request) => Response;
-  owner?: () => string | undefined;
-  clocks?: Clocks;
-}
-
-/** Starts a node that owns the cell and answers with `answer`, or one that takes `owner` for the owner. */
-function startNode({ answer, owner, clocks }: NodeOptions): Node {
-  let served = 0;
-  const surface = (name: "web" | "backend") => ({
-    name,
-    fetch: (request: Request) => {
-      served++;
-      return Promise.resolve(answer?.(request));
-    },
-    handle: () => Promise.reject(new Error("It is not asked from inside.")),
-  });
-  const vault = createVault({ key: "the key of the cluster" });
-  const server = Bun.serve<SocketSession>({
-    development: false,
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: (request, server) => router.backend.fetch(request, server),
-    websocket: {
-      open: (socket) => void socket.data.open(socket),
-      message: (socket, data) => socket.data.message(socket, data),
-      close: (socket, code) => socket.data.close(socket, code),
-    },
-  });
-  stack.defer(() => server.stop(true));
-  const address = `http://127.0.0.1:${server.port}`;
-  const router = createRouter({
-    address,
-    grants: createRelayGrants(vault, clocks),
-    count: () => 1,
-    agentsDomain: "agents.example",
-    placeOf() {
-      if (answer) return { kind: "here", surfaces: { web: surface("web"), backend: surface("backend") } };
-      const found = owner?.();
-      return found === undefined ? undefined : { kind: "node", address: found };
-    },
-    own: () => Promise.resolve(undefined),
-    call: () => Promise.resolve(undefined),
-    onRelayed: () => undefined,
-    movedTo: async () => undefined,
-    changed: () => Bun.sleep(1),
-  });
-  return { address, served: () => served };
-}
+const startNode = (options: RelayNodeOptions) => startRelayNode(stack, options);
 
 describe("an answer that says it has moved", () => {
   test("is the answer if the owner's surface gave it: only a node can say so, and it is not asked again", async () => {
@@ -153,7 +98,7 @@ describe("a grant is refused", () => {
   const grants = createRelayGrants(createVault({ key: "the key of the cluster" }));
   const grant = { surface: "web", cell: 0, clientAddress: "10.9.9.9" } as const;
   const start = () => startNode({ answer: () => new Response("done") });
-  const ask = async ({ address }: Node, header: string, path = "/api/agents", method = "GET") =>
+  const ask = async ({ address }: RelayNode, header: string, path = "/api/agents", method = "GET") =>
     (await fetch(`${address}${path}`, { method, headers: { [RELAY_HEADER]: header } })).status;
 
   test("after half a minute", async () => {
@@ -195,6 +140,25 @@ describe("a grant is refused", () => {
     expect(await ask(owner, foreign.sign(grant, owner.address, "GET /api/agents"))).toBe(403);
     expect(owner.served()).toBe(0);
   });
+});
+
+test("a call is taken with the body that its grant is for, and once", async () => {
+  const owner = startNode({
+    answer: () => new Response("done"),
+    call: async (_, body) => new Response(`called ${body}`),
+  });
+  const grants = createRelayGrants(createVault({ key: "the key of the cluster" }));
+  const sign = (body: string) =>
+    grants.sign({ surface: "call", cell: 0, clientAddress: "" }, owner.address, "POST /cluster/call", { body });
+  const ask = async (header: string, body: string) => {
+    const headers = { [RELAY_HEADER]: header };
+    const response = await fetch(`${owner.address}/cluster/call`, { method: "POST", headers, body });
+    return response.ok ? response.text() : response.status;
+  };
+  const header = sign("find");
+  expect(await ask(header, "find")).toBe("called find");
+  expect(await ask(header, "find")).toBe(403);
+  expect(await ask(sign("find"), "command")).toBe(403);
 });
 
 test("frames of a WebSocket arrive as they were sent in both directions, binary ones of any size among them", async () => {
@@ -293,5 +257,68 @@ describe("an owner that is silent", () => {
     );
     expect(rest).toBe(true);
     expect(await closed).toBe(1012);
+  });
+
+  /** Sends the beginning of a body of this type, and what is pushed. */
+  function startSlow(type: string): { address: string; push(text: string): void } {
+    const body = Promise.withResolvers<ReadableStreamDefaultController>();
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      idleTimeout: 0,
+      fetch: () =>
+        new Response(
+          new ReadableStream({
+            start(controller) {
+              controller.enqueue(Buffer.from("begun"));
+              body.resolve(controller);
+            },
+          }),
+          { headers: { "content-type": type } },
+        ),
+    });
+    stack.defer(() => server.stop(true));
+    return {
+      address: `http://127.0.0.1:${server.port}`,
+      push: (text) => void body.promise.then((controller) => controller.enqueue(Buffer.from(text))),
+    };
+  }
+
+  test("holds no download or streamed speech: it breaks off once another node owns the cell and nothing comes for a while", async () => {
+    const slow = startSlow("audio/mpeg");
+    const owner = startNode({ answer: () => new Response("done") });
+    let current = slow.address;
+    const other = startNode({ owner: () => current, quietMs: 1_000 });
+    const reader = (await fetch(`${other.address}/v1/audio/speech`)).body?.getReader();
+    const next = async () => Buffer.from((await reader?.read())?.value ?? []).toString();
+    expect(await next()).toBe("begun");
+    current = owner.address;
+    // One that still comes is brought to its end, as when the owner has given the cell up in good order.
+    const began = performance.now();
+    for (let part = 0; performance.now() - began < 1_800; part++) {
+      slow.push(`${part}`);
+      expect(await next()).toBe(`${part}`);
+    }
+    await expect(next()).rejects.toThrow();
+  });
+
+  test("holds no short response either whose headers have come", async () => {
+    const asked = Promise.withResolvers<void>();
+    const halfway = createServer((socket) => {
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf");
+        asked.resolve();
+      });
+      socket.on("error", () => undefined);
+    });
+    await new Promise<void>((resolve) => halfway.listen(0, "127.0.0.1", resolve));
+    stack.defer(() => void halfway.close());
+    const owner = startNode({ answer: () => new Response("done") });
+    let current = `http://127.0.0.1:${(halfway.address() as { port: number }).port}`;
+    const other = startNode({ owner: () => current });
+    const response = fetch(`${other.address}/api/agents`);
+    await asked.promise;
+    current = owner.address;
+    expect(await (await response).text()).toBe("done");
   });
 });

@@ -16,10 +16,18 @@ import { brokenRelay, cellAway, cellMoved } from "../away.ts";
 import { cellOfRequest } from "../cells/addressee.ts";
 import { type Departure, untilEnded, watchDepartures } from "./departures.ts";
 import { failure } from "./failure.ts";
-import { RELAY_HEADER, type RelayGrant, type RelayGrants, requestLine } from "./grants.ts";
+import { isOfBody, RELAY_HEADER, type RelayGrants, requestLine } from "./grants.ts";
 import type { Place, SurfaceName } from "./place.ts";
-import { isMoved, MOVED_HEADER, movedResponse, prepareRelay, type RelayOutcome, type Sending } from "./relay.ts";
-import { relaySocket } from "./relay-socket.ts";
+import {
+  isMoved,
+  isWhole,
+  MOVED_HEADER,
+  movedResponse,
+  prepareRelay,
+  type RelayOutcome,
+  type Sending,
+} from "./relay.ts";
+import { isSocket, relaySocket } from "./relay-socket.ts";
 import { withClient } from "./with-client.ts";
 
 export interface RouterDeps {
@@ -34,12 +42,14 @@ export interface RouterDeps {
   /** Answers what concerns this machine, whatever it owns: /healthz, /readyz, /metrics. */
   own(request: Request, surface: SurfaceName): Promise<Response | undefined>;
   /** Answers a call of another node; undefined if the cell is not on this one. */
-  call(cell: number, request: Request): Promise<Response | undefined>;
+  call(cell: number, body: string): Promise<Response | undefined>;
   onRelayed(): void;
   /** The cell to which the account of a request has moved from the one that its mark names. Asked for WebSockets, which a cell can't send on. */
   movedTo(cell: number, request: Request): Promise<number | undefined>;
   /** Resolves when a place may have changed, or after `ms`. */
   changed(ms: number): Promise<void>;
+  /** Milliseconds of silence after which a response breaks off whose node does not have the cell any more; default: 5,000. */
+  quietMs?: number;
 }
 
 export interface Router {
@@ -52,6 +62,7 @@ export interface Router {
 /** Milliseconds for which a request waits for its cell, as during a takeover. */
 export const WAIT_MS = 8_000;
 const LOOK_MS = 250;
+const QUIET_MS = 5_000;
 /** How often a request may be sent on: from a wrong mark to cell 0, from there to its cell. */
 const MAX_HOPS = 4;
 
@@ -79,7 +90,19 @@ interface Answer {
 }
 
 export function createRouter(deps: RouterDeps): Router {
-  const { address, count, agentsDomain, grants, placeOf, own, call, onRelayed, movedTo, changed } = deps;
+  const {
+    address,
+    count,
+    agentsDomain,
+    grants,
+    placeOf,
+    own,
+    call,
+    onRelayed,
+    movedTo,
+    changed,
+    quietMs = QUIET_MS,
+  } = deps;
   /** What a client is told that has waited in vain. */
   const away = address === undefined ? cellAway : cellMoved;
   const departures = watchDepartures({ placeOf, changed });
@@ -116,13 +139,12 @@ export function createRouter(deps: RouterDeps): Router {
       if (place && !(isRelayed && place.kind === "node")) {
         if (forwarding) request.headers.set(FORWARDING_HEADER, encodeForwarding(forwarding));
         if (!isSocket(request)) sending ??= prepareRelay(request, grants);
-        const departure = departures.watch(cell, place.address);
-        const outcome = sending
-          ? await sendWatched(sending, place.address, grant, departure)
-          : await relaySocket({ request, server, node: place.address, grants, grant, departure }).catch((error) => {
-              departure.end();
-              throw error;
-            });
+        const { address: node } = place;
+        const departure = departures.watch(cell, node);
+        const work = sending
+          ? sending.send(node, grant, departure.gone)
+          : relaySocket({ request, server, node, grants, grant, departure });
+        const outcome = await watched(work, departure, quietMs);
         if (outcome === "broken") return answer(failure(brokenRelay()));
         if (outcome === "upgraded" || (outcome instanceof Response && !isMoved(outcome))) {
           if (place.kind === "node") onRelayed();
@@ -133,7 +155,7 @@ export function createRouter(deps: RouterDeps): Router {
       }
       // The node that has sent it knows better who else may have the cell.
       if (isRelayed) return answer(movedResponse());
-      if (performance.now() >= deadline) return answer(failure(away()));
+      if (performance.now() >= deadline || request.signal.aborted) return answer(failure(away()));
       await changed(LOOK_MS);
     }
   }
@@ -141,11 +163,15 @@ export function createRouter(deps: RouterDeps): Router {
   /** A request of another node is served on this machine or sent back: it is never sent on twice. */
   async function serveRelayed(header: string, request: Request, server: WebServer): Promise<Response | undefined> {
     const line = requestLine(request.method, request.url);
-    const grant = address === undefined ? undefined : grants.verify(header, address, line);
+    const sentAlong = request.headers.get(FORWARDING_HEADER);
+    const grant = address === undefined ? undefined : grants.verify(header, address, line, sentAlong);
     if (grant === undefined) return failure(forgedGrant());
     if (grant === "again") return movedResponse();
     const { surface, cell, clientAddress } = grant;
-    if (surface === "call") return (await call(cell, request)) ?? movedResponse();
+    if (surface === "call") {
+      const body = await request.text();
+      return isOfBody(grant, body) ? ((await call(cell, body)) ?? movedResponse()) : failure(forgedGrant());
+    }
     const forwarding = takeForwarding(request);
     const isLocal = placeOf(cell)?.kind === "here";
     const delivery = { cell, surface, request, server, clientAddress, forwarding, isRelayed: true };
@@ -203,25 +229,28 @@ export function createRouter(deps: RouterDeps): Router {
   };
 }
 
-/** A stream of events is watched to its end: it may be silent for long, and so is one of a machine that has lost its power. */
-async function sendWatched(
-  sending: Sending,
-  node: string,
-  grant: RelayGrant,
-  { gone, end }: Departure,
-): Promise<RelayOutcome> {
-  let isStream = false;
+/** Watches what is sent to its last byte: a machine that has lost its power is silent, too. */
+async function watched<Outcome extends RelayOutcome | "upgraded">(
+  work: Promise<Outcome>,
+  departure: Departure,
+  quietMs: number,
+): Promise<Outcome | Response> {
+  let outcome: Outcome | undefined;
   try {
-    const outcome = await sending.send(node, grant, gone);
-    isStream =
-      outcome instanceof Response && outcome.headers.get("content-type")?.startsWith("text/event-stream") === true;
-    return isStream && outcome instanceof Response ? untilEnded(outcome, end) : outcome;
+    outcome = await work;
   } finally {
-    if (!isStream) end();
+    // What was passed on ends the watch itself.
+    if (!(outcome instanceof Response || outcome === "upgraded")) departure.end();
   }
+  if (!(outcome instanceof Response)) return outcome;
+  if (isWhole(outcome)) {
+    departure.end();
+    return outcome;
+  }
+  // A stream of events is silent between them, and its reader connects again.
+  const isStream = outcome.headers.get("content-type")?.startsWith("text/event-stream");
+  return untilEnded(outcome, departure, isStream ? 0 : quietMs);
 }
-
-const isSocket = ({ headers }: Request) => headers.get("upgrade")?.toLowerCase() === "websocket";
 
 /** Removes the headers that nodes and processes set for each other. */
 function removeInternalHeaders({ headers }: Request): void {
@@ -238,6 +267,8 @@ export function takeForwarding(request: Request): Forwarding | undefined {
 /** The same request, with the body that the first cell has read and sent back; one that it did not read is still there. */
 async function repeat(request: Request, response: Response): Promise<Request> {
   const { url, method, headers, signal } = request;
+  // The server makes a WebSocket of the request that it knows alone.
+  if (isSocket(request)) return request;
   if (method === "GET" || method === "HEAD") return new Request(url, { method, headers, signal });
   const read = await response.arrayBuffer();
   const body = read.byteLength > 0 || request.bodyUsed ? read : await request.arrayBuffer();

@@ -77,6 +77,35 @@ test("without an owner, or with one that can't be reached, a connection ends at 
   }
 });
 
+test("a connection to a silent owner ends once another node owns the cell, and makes room", async () => {
+  const silentOwner = await ownerWith((socket) => socket.pause());
+  const next = await ownerWith((socket) => socket.pipe(socket));
+  let owner = silentOwner;
+  const { port } = await pipeTo(() => ({ host: HOST, port: owner }));
+  const stalled = await connectTo(port);
+  const closed = new Promise<void>((resolve) => stalled.once("close", () => resolve()).on("error", () => undefined));
+  stalled.resume();
+  stalled.once("end", () => stalled.end());
+  stalled.write("video");
+  owner = next;
+  await closed;
+  const socket = await connectTo(port);
+  const echoed = new Promise<string>((resolve) => socket.once("data", (data) => resolve(data.toString())));
+  socket.write("again");
+  expect(await echoed).toBe("again");
+});
+
+test("a connection stays while no other owner is known", async () => {
+  const port = await ownerWith((socket) => socket.pipe(socket));
+  let asked = 0;
+  const piped = await pipeTo(() => (asked++ === 0 ? { host: HOST, port } : undefined));
+  const socket = await connectTo(piped.port);
+  await eventually(() => asked > 4);
+  const echoed = new Promise<string>((resolve) => socket.once("data", (data) => resolve(data.toString())));
+  socket.write("still");
+  expect(await echoed).toBe("still");
+});
+
 test("when it is closed its connections end, its port is free, and it can be opened again", async () => {
   const owner = await ownerWith((socket) => socket.pipe(socket));
   const { pipe, port } = await pipeTo(() => ({ host: HOST, port: owner }));

@@ -2,11 +2,12 @@
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { pipeline } from "node:stream";
 import type { Log } from "../../kernel/telemetry/log.ts";
+import { watchDepartures } from "./departures.ts";
 
 export interface RtmpPipeDeps {
   host: string;
   port: number;
-  /** Where the owner listens; undefined without one. Asked for each connection. */
+  /** Where the owner listens; undefined without one. Asked for each connection, and while there are any. */
   target(): { host: string; port: number } | undefined;
   log: Pick<Log, "debug" | "warn">;
 }
@@ -20,10 +21,22 @@ export interface RtmpPipe {
 
 const MAX_CONNECTIONS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_MS = 30_000;
+/** The pipe is that of one cell. */
+const ANY_CELL = 0;
+
+const addressOf = ({ host, port }: { host: string; port: number }) => `${host}:${port}`;
 
 export function createRtmpPipe({ host, port, target, log }: RtmpPipeDeps): RtmpPipe {
   const sockets = new Set<Socket>();
   let server: Server | undefined;
+  const departures = watchDepartures({
+    placeOf() {
+      const place = target();
+      return place && { kind: "node", address: addressOf(place) };
+    },
+    changed: (ms) => Bun.sleep(ms),
+  });
 
   function join(client: Socket): void {
     const place = sockets.size < MAX_CONNECTIONS * 2 ? target() : undefined;
@@ -33,15 +46,19 @@ export function createRtmpPipe({ host, port, target, log }: RtmpPipeDeps): RtmpP
       return;
     }
     const owner = createConnection({ ...place, timeout: CONNECT_TIMEOUT_MS, allowHalfOpen: true });
-    for (const socket of [client, owner]) {
-      sockets.add(socket);
-      socket.on("close", () => sockets.delete(socket));
-    }
     const end = () => {
       client.destroy();
       owner.destroy();
     };
-    owner.on("error", end).on("timeout", end);
+    // A machine that has lost its power closes no connection.
+    const departure = departures.watch(ANY_CELL, addressOf(place));
+    departure.gone.addEventListener("abort", end);
+    for (const socket of [client, owner]) {
+      sockets.add(socket);
+      socket.setKeepAlive(true, KEEP_ALIVE_MS);
+      socket.on("close", () => sockets.delete(socket));
+    }
+    owner.on("error", end).on("timeout", end).on("close", departure.end);
     owner.once("connect", () => {
       owner.setTimeout(0);
       // One side may end before the other; a failure ends both.

@@ -1,6 +1,6 @@
 // Says when a snapshot is due, and deletes the log that no copy needs any more.
 import type { Log } from "../../kernel/telemetry/log.ts";
-import { MINUTE } from "../../kernel/util/time.ts";
+import { MINUTE, SECOND } from "../../kernel/util/time.ts";
 import type { LogEngine } from "../engine.ts";
 import type { Snapshots } from "./snapshots.ts";
 
@@ -20,6 +20,8 @@ export interface ScheduleDeps {
 
 const LOOK_MS = 20_000;
 const MAX_AGE_MS = 15 * MINUTE;
+/** One that fails may have sent almost all of itself. */
+const MAX_PAUSE_MS = 5 * MINUTE;
 /** The log goes back to the snapshot before the newest one. */
 const MAX_LOG_BYTES = 512 * 1024 * 1024;
 
@@ -36,9 +38,12 @@ export function createSnapshotSchedule({
   stop(): void;
 } {
   let isLooking = false;
+  let pauseMs = 0;
+  /** Monotonic ms. */
+  let nextAt = 0;
 
   async function look(): Promise<void> {
-    if (isLooking || !isOurs()) return;
+    if (isLooking || !isOurs() || performance.now() < nextAt) return;
     isLooking = true;
     try {
       const [newest] = await snapshots.list();
@@ -47,11 +52,14 @@ export function createSnapshotSchedule({
       const isOld = newest === undefined || Math.abs(now() - newest.takenAt) > MAX_AGE_MS;
       if (!isOld && (await engine.bounds()).bytes < MAX_LOG_BYTES) return;
       const taken = await snapshots.take(file);
+      pauseMs = 0;
       const [, older] = await snapshots.list();
       if (older) await engine.trim(older.number);
       log.info("a snapshot was taken", { number: taken.number, bytes: taken.size });
     } catch (error) {
-      log.warn("a snapshot could not be taken; the next try is in 20 seconds", { error });
+      pauseMs = Math.min(Math.max(lookMs, pauseMs * 2), MAX_PAUSE_MS);
+      nextAt = performance.now() + pauseMs;
+      log.warn("a snapshot could not be taken", { nextTryInSeconds: Math.ceil(pauseMs / SECOND), error });
     } finally {
       isLooking = false;
     }

@@ -142,6 +142,56 @@ test("the schedule takes the first at once, then after 15 minutes, and drops the
   schedule.stop();
 });
 
+test("the schedule tries again after longer and longer pauses, and at once after one that succeeds", async () => {
+  await write(1);
+  const tries: number[] = [];
+  let isAway = true;
+  const whole = snapshotsOf();
+  const schedule = createSnapshotSchedule({
+    snapshots: {
+      ...whole,
+      take(path) {
+        tries.push(performance.now());
+        return isAway ? Promise.reject(new Error("NATS is away.")) : whole.take(path);
+      },
+    },
+    engine: await createMemoryEngine().connect().log(0),
+    file,
+    log: silent,
+    isOurs: () => true,
+    number: () => 1,
+    lookMs: 20,
+  });
+  await eventually(() => tries.length === 5);
+  const [, second = 0, third = 0, fourth = 0, fifth = 0] = tries;
+  expect(third - second).toBeGreaterThan(39);
+  expect(fourth - third).toBeGreaterThan(79);
+  expect(fifth - fourth).toBeGreaterThan(159);
+  isAway = false;
+  await eventually(async () => (await whole.list()).length === 1);
+  schedule.stop();
+});
+
+test("what an interrupted one has left is deleted before the next is taken", async () => {
+  await write(1);
+  const order: string[] = [];
+  const watched: BlobStore = {
+    get: blobs.get,
+    remove: blobs.remove,
+    list: blobs.list,
+    async sweep() {
+      order.push("sweep");
+      return 1;
+    },
+    put(name, content) {
+      order.push("put");
+      return blobs.put(name, content);
+    },
+  };
+  await createSnapshots({ blobs: watched, cell: 0, log: silent }).take(file);
+  expect(order).toEqual(["sweep", "put"]);
+});
+
 test("one that replaces all others is the only one, of this cell alone", async () => {
   await write(1);
   await snapshotsOf(1).take(file);

@@ -78,6 +78,8 @@ export function createSnapshots({ blobs, cell, knownMigrations = new Set(), log 
       await vacuumInto(file, path);
       const number = readPlace(path)?.number;
       if (number === undefined) throw new Error(`${file} is no file of a cluster.`);
+      // Those that were interrupted would fill the disks of NATS.
+      await blobs.sweep();
       const takenAt = Date.now();
       const name = `cell-${cell}-${number}-${takenAt}.db.zst`;
       const compressed = createZstdCompress();

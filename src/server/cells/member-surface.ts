@@ -4,7 +4,7 @@ import { RELAY_HEADER, type RelayGrants, requestLine } from "../../cluster/relay
 import { MOVED_HEADER, movedResponse } from "../../cluster/relay/relay.ts";
 import { takeForwarding } from "../../cluster/relay/router.ts";
 import { withClient } from "../../cluster/relay/with-client.ts";
-import { ELSEWHERE_HEADER, elsewhereOf, setForwarding } from "../../kernel/cells/forwarding.ts";
+import { ELSEWHERE_HEADER, elsewhereOf, FORWARDING_HEADER, setForwarding } from "../../kernel/cells/forwarding.ts";
 import { forbidden } from "../../kernel/errors.ts";
 import type { Surface } from "../../kernel/http/surface.ts";
 import type { App } from "../app.ts";
@@ -23,7 +23,9 @@ export function createMemberSurface({ grants, app, count }: MemberSurfaceDeps): 
     async fetch(request, server) {
       const header = request.headers.get(RELAY_HEADER);
       const node = `http://127.0.0.1:${server.port}`;
-      const grant = header === null ? undefined : grants.verify(header, node, requestLine(request.method, request.url));
+      const line = requestLine(request.method, request.url);
+      const sentAlong = request.headers.get(FORWARDING_HEADER);
+      const grant = header === null ? undefined : grants.verify(header, node, line, sentAlong);
       if (grant === "again") return movedResponse();
       if (!grant || grant.surface === "call") return failure(notRelayed());
       const open = app();

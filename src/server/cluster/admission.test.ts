@@ -18,6 +18,16 @@ test("a machine with another SECRET_KEY is refused, also while the cluster takes
   await expect(requireClusterKey(engine, createVault({ key: OLD }))).rejects.toThrow("SECRET_KEY is not the one");
 });
 
+test("machines that have both keys start in any order while a new one is rolled out", async () => {
+  const engine = createMemoryEngine().connect();
+  await requireClusterKey(engine, createVault({ key: OLD }));
+  for (const isNew of [false, true, false, true, true, false, true]) {
+    const [key, previous] = isNew ? [NEW, OLD] : [OLD, NEW];
+    await requireClusterKey(engine, createVault({ key, previous }));
+  }
+  await requireClusterKey(engine, createVault({ key: NEW }));
+});
+
 test.each([0, HOUR, -HOUR])(
   "an address that a living machine has is refused, one of a machine that has ended is not (its clock: %d ms)",
   async (difference) => {

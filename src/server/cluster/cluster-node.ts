@@ -12,6 +12,7 @@ import { ensureWritable } from "../../kernel/database/local-engine.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { createVault } from "../../kernel/security/vault.ts";
 import type { Log } from "../../kernel/telemetry/log.ts";
+import { HOUR } from "../../kernel/util/time.ts";
 import { programCommand } from "../backups/backup-process.ts";
 import { foldersOfCells } from "../cells/folders.ts";
 import type { CellOptions, OpenCell } from "../service/cell.ts";
@@ -75,6 +76,12 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
     return found === address ? undefined : found;
   };
   const blobs = filesOfCell(await engine.blobs("files"), cell);
+  // Files that were on their way when a process ended. One machine looks for all.
+  const sweeping = setInterval(() => {
+    if (cell === 0 && node?.phase === "owning")
+      void blobs.sweep().catch((error: unknown) => log.debug("interrupted files could not be swept", { error }));
+  }, HOUR);
+  sweeping.unref();
   const video = createVideoPipe({ config, owner: () => otherOwner(cell), log });
   const opened = createClusterCell({
     ...deps,
@@ -114,9 +121,13 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
         await started.stop();
         await video.close();
       },
-      close: () => engine.close(),
+      async close() {
+        clearInterval(sweeping);
+        await engine.close();
+      },
     };
   } catch (error) {
+    clearInterval(sweeping);
     await engine.close();
     throw error;
   }

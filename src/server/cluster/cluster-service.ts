@@ -35,10 +35,10 @@ export async function openClusterService(options: CellOptions): Promise<Service>
   if (address === undefined || key === undefined)
     throw new StartError("CLUSTER_URL needs NODE_ADDRESS and SECRET_KEY.");
   const log = createLog(config.log);
-  const grants = createRelayGrants(createVault({ key, previous: config.secretKeyPrevious }), {
-    self: address,
-    clockOf: (node) => opened?.node.clockOf(node),
-  });
+  const clocks = { self: address, clockOf: (node: string) => opened?.node.clockOf(node) };
+  const otherKey = config.secretKeyPrevious;
+  const other = otherKey === undefined ? undefined : createVault({ key: otherKey });
+  const grants = createRelayGrants(createVault({ key }), clocks, other);
   const changes = createBell();
   let opened: OpenClusterNode | undefined;
   let members: MemberProcesses | undefined;
