@@ -1,6 +1,7 @@
 // Joins the cluster for one cell: connects to the engine, and follows or owns the cell in this process.
 import { dirname } from "node:path";
 import { version } from "../../../package.json";
+import { sweepUnowned } from "../../cluster/accounts/parcels.ts";
 import { type ClusterFigures, createClusterFigures } from "../../cluster/figures.ts";
 import { filesOfCell } from "../../cluster/files/blobs-under.ts";
 import { keepAll } from "../../cluster/files/keep-all.ts";
@@ -12,6 +13,7 @@ import { ensureWritable } from "../../kernel/database/local-engine.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { createVault } from "../../kernel/security/vault.ts";
 import type { Log } from "../../kernel/telemetry/log.ts";
+import { HOUR } from "../../kernel/util/time.ts";
 import { programCommand } from "../backups/backup-process.ts";
 import { foldersOfCells } from "../cells/folders.ts";
 import type { CellOptions, OpenCell } from "../service/cell.ts";
@@ -82,6 +84,17 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
     figures,
     video,
   });
+  /** What a machine has of moves while it owned the cell is personal data, and of no use once the account has arrived elsewhere. */
+  function sweepParcels(): void {
+    try {
+      if (!opened.current) sweepUnowned(config.dataDir, file as string);
+    } catch (error) {
+      log.debug("parcels of moves that are over could not be deleted", { error });
+    }
+  }
+  sweepParcels();
+  const sweeps = setInterval(sweepParcels, HOUR);
+  sweeps.unref();
   try {
     const started = await startNode({
       engine,
@@ -113,9 +126,13 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
         await started.stop();
         await video.close();
       },
-      close: () => engine.close(),
+      close() {
+        clearInterval(sweeps);
+        return engine.close();
+      },
     };
   } catch (error) {
+    clearInterval(sweeps);
     await engine.close();
     throw error;
   }
