@@ -1,6 +1,7 @@
 // Tests who owns a cell over several nodes of one process, on an engine in memory: nothing that was acknowledged is lost, nothing
 // is written twice, and of two nodes that both believe to own it, one writes.
 import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { silent } from "../../../tests/support/database.ts";
@@ -61,10 +62,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     times: TIMES,
   });
   const cells = watchCells({
-    table: await engine.table("cells"),
-    onChange: wake,
-    onError: () => undefined,
-    retryMs: 50,
+    ...{ table: await engine.table("cells"), cluster: "test", onChange: wake, onError: () => undefined, retryMs: 50 },
   });
   cell = createCell({
     cell: 0,
@@ -76,7 +74,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     log: { ...silent, warn: (_, fields) => void (fields?.inMs !== undefined && warnings.push(fields)) },
     graceMs: 100,
     number: 0,
-    findMs: 40,
+    ...{ findMs: 40, lookMs: 200, sureMs: 100 },
     cluster: "test",
     file,
     snapshots,
@@ -133,6 +131,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     },
     read: async () =>
       (await database?.read("SELECT text FROM notes ORDER BY rowid"))?.rows.map(({ text }) => String(text)),
+    setAside: () => existsSync(`${file}.diverged`),
     /** Gives its cells up, then ends. */
     async stop() {
       await cell?.stop();
@@ -322,6 +321,66 @@ describe("a node that can't follow", () => {
     expect(String(other.warnings[0]?.error)).toContain("can't be read: An entry of the log has the unknown format 99");
     expect(other.copy()).toBeUndefined();
   });
+});
+
+describe("after the engine has lost all, an owner with less than a node that was away", () => {
+  /** The first two nodes have notes, and are away; the engine has lost all, and a third node begins with an empty file. */
+  async function startBehind(notes: readonly string[]) {
+    const cluster = createMemoryEngine();
+    const away = [await startNode(cluster, 1), await startNode(cluster, 2)];
+    for (const note of notes) await writtenBy(away, note);
+    const owner = await ownerOf(away);
+    const other = away.find((node) => node !== owner) as Node;
+    await eventually(() => other.phase === "following" && other.copy() === owner.copy());
+    for (const node of away) node.engine.isAway = true;
+    await eventually(() => away.every(({ phase }) => phase !== "owning"));
+    cluster.logOf(0).lose();
+    for (const table of ["cells", "nodes"]) cluster.loseTable(table);
+    const late = await startNode(cluster, 3);
+    await ownerOf([late]);
+    return {
+      late,
+      away,
+      comeBack() {
+        for (const node of away) node.engine.isAway = false;
+      },
+    };
+  }
+  const notes = Array.from({ length: 20 }, (_, n) => `note ${n}`);
+
+  test("gives it the cell, if it has written less since than is missing", async () => {
+    const { late, away, comeBack } = await startBehind(notes);
+    await late.write("few");
+    comeBack();
+    const owner = await ownerOf(away);
+    expect(await owner.read()).toEqual(notes);
+    await eventually(() => late.setAside(), { what: "what the late node has written is kept" });
+    await owner.write("after");
+    expect(late.phase).not.toBe("owning");
+  });
+
+  test("goes on otherwise, and the other nodes set their files aside and follow", async () => {
+    const { late, away, comeBack } = await startBehind(notes);
+    const more = Array.from({ length: 15 }, (_, n) => `more ${n}`);
+    for (const note of more) await late.write(note);
+    await late.takeSnapshot();
+    comeBack();
+    await eventually(() => away.some((node) => node.phase === "following" && node.copy() === late.copy()));
+    expect(away.some((node) => node.setAside())).toBe(true);
+    expect(await (await ownerOf([late])).read()).toEqual(more);
+  });
+});
+
+test("an owner that writes nothing notices that the engine has lost the end of its log, before it dies with it", async () => {
+  const cluster = createMemoryEngine();
+  const nodes = [await startNode(cluster, 1), await startNode(cluster, 2)];
+  const owner = await writtenBy(nodes, "a");
+  await owner.write("b");
+  const log = cluster.logOf(0);
+  const { last } = await log.bounds();
+  log.cut(last - 1);
+  await eventually(async () => (await log.bounds()).last > last, { what: "the log begins anew behind its end" });
+  expect(await (await ownerOf(nodes)).read()).toEqual(["a", "b"]);
 });
 
 /** Writes numbers as fast as they are acknowledged, at whoever believes to own the cell, also a node that is cut off. */
