@@ -16,7 +16,7 @@ export class LogLost extends Error {
 
 /**
  * Applies the log from where the copy is. `onMessage` is called after each message; applying ends once it returns true, or the
- * signal aborts. `onCheck` is called at the entry of a check, and nothing more is applied until it resolves. Throws `SnapshotNeeded`, `LogLost`, `CopyBroken`, and `EngineUnavailable`, after which it may be called again.
+ * signal aborts. `onCheck` is called at the entry of a check, and nothing more is applied until it resolves. Throws `SnapshotNeeded`, `LogLost`, `CopyBroken`, `CopyUnwritable`, and `EngineUnavailable`, after which it may be called again.
  */
 export async function applyLog(
   engine: LogEngine,

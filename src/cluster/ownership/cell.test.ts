@@ -8,6 +8,7 @@ import { silent } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import { type Database, openDatabase } from "../../kernel/database/database.ts";
+import type { StorageEngine } from "../../kernel/database/local-engine.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { LogFields } from "../../kernel/telemetry/log.ts";
 import { createMemoryEngine } from "../memory-engine.ts";
@@ -42,6 +43,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
   const wishes: { wanted: string | undefined; isDraining: boolean } = { wanted: undefined, isDraining: false };
   const warnings: LogFields[] = [];
   let canOpen = true;
+  let storage: StorageEngine | undefined;
   let database: Database | undefined;
   let cell: Cell | undefined;
   const state = (): NodeState => ({
@@ -87,7 +89,13 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     onLogLost: () => undefined,
     async open(replicate: Replicate) {
       if (!canOpen) throw new Error("The database is of a newer version.");
-      const opened = await openDatabase({ url: `file:${file}`, dataDir: dir.path, log: silent, migrations, replicate });
+      const opened = await openDatabase({
+        ...{ url: `file:${file}`, dataDir: dir.path, log: silent, migrations },
+        replicate(opening) {
+          storage = opening;
+          return replicate(opening);
+        },
+      });
       database = opened;
       return {
         async close() {
@@ -124,6 +132,8 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     },
     /** What the others see of its copy. */
     copy: () => state().copies[0],
+    /** Its file can't grow any more. */
+    fillDisk: async () => void (await storage?.commit([[{ sql: "PRAGMA max_page_count = 1", args: [] }]])),
     takeSnapshot: () => snapshots.take(file),
     write: async (text: string) => {
       if (!database) throw new Error("This node does not own the cell.");
@@ -220,6 +230,25 @@ describe("a cell", () => {
     await eventually(() => second.phase === "following");
     await first.write("after");
     expect(first.phase).toBe("owning");
+  });
+
+  test("goes to the node that follows when its owner's disk is full, and comes back with the file that was there", async () => {
+    const cluster = createMemoryEngine();
+    const nodes = [await startNode(cluster, 1), await startNode(cluster, 2)];
+    const first = await ownerOf(nodes);
+    const second = nodes.find((node) => node !== first) as Node;
+    await eventually(() => second.phase === "following");
+    await first.write("before");
+    await first.takeSnapshot();
+    await first.fillDisk();
+    const large = "x".repeat(100_000);
+    await expect(first.write(large)).rejects.toMatchObject({ code: "CELL_MOVED" });
+    await ownerOf([second]);
+    expect(await second.read()).toEqual(["before", large]);
+    await second.write("after");
+    // There is room again, since the limit was that of the connection.
+    await eventually(() => first.phase === "following" && first.copy() === second.copy());
+    expect(first.setAside()).toBe(false);
   });
 
   test("is given up before the others may take it, also by an owner whose calls are never answered", async () => {

@@ -5,7 +5,7 @@ import type { LogEngine } from "../engine.ts";
 import { CopyBroken } from "../log/copy.ts";
 import type { Snapshots } from "../snapshot/snapshots.ts";
 import { type CellEntry, type CellTable, type Holder, isHolder } from "./cell-table.ts";
-import { canTake, isAboutFile, isOfCluster } from "./failures.ts";
+import { canTake, isAboutDisk, isAboutFile, isOfCluster } from "./failures.ts";
 import type { Follower } from "./follower.ts";
 import { createFollowing } from "./following.ts";
 import type { Lease, NodeState } from "./lease.ts";
@@ -236,7 +236,7 @@ export function createCell(deps: CellDeps): Cell {
     } catch (error) {
       phase = "idle";
       if (isAboutFile(error)) broken = error;
-      if (!isOfCluster(error) && ++failedOpens % FAILED_OPENS === 0) await passOn(error);
+      if (isAboutDisk(error) || (!isOfCluster(error) && ++failedOpens % FAILED_OPENS === 0)) await passOn(error);
       throw error;
     } finally {
       opening = undefined;
@@ -251,7 +251,7 @@ export function createCell(deps: CellDeps): Cell {
     const alive = lease.alive().filter((node) => node.address !== self.address && canTake(node, entry));
     const heir = alive.find(({ address }) => address === entry.standby) ?? alive[0];
     if (!heir) return;
-    log.error("this node can't open the cell, so another one gets it", { cell, node: heir.address, error });
+    log.error("this node can't open or write the cell, so another one gets it", { cell, node: heir.address, error });
     const owner = { address: heir.address, instance: null };
     const failed = { address: self.address, at: Date.now() };
     await cells.swap(cell, { owner, standby: self.address, epoch: entry.epoch + 1, failed });
@@ -308,9 +308,10 @@ export function createCell(deps: CellDeps): Cell {
   const inTime = <Answer>(asked: Promise<Answer>) =>
     Promise.race([asked.catch(() => "unknown" as const), Bun.sleep(findMs).then(() => "unknown" as const)]);
 
-  function giveUp(writing: Writing, why: string): Promise<void> {
+  async function giveUp(writing: Writing, why: string): Promise<void> {
     deps.onLost(writing.lost ?? new Error(why));
-    return leave(0, writing.lost);
+    await leave(0, writing.lost);
+    if (isAboutDisk(writing.lost)) await passOn(writing.lost);
   }
 
   async function leave(grace: number, why?: unknown): Promise<void> {
