@@ -8,6 +8,7 @@ import { type CellLog, openCellLog } from "../log/cell-log.ts";
 import { type Copy, CopyBroken, CopyUnwritable, openCopy } from "../log/copy.ts";
 import { encodeEntry } from "../log/entry.ts";
 import { createReplicatedCommit } from "../log/replicated-commit.ts";
+import { restartLog } from "../log/restart.ts";
 
 type Writer = Pick<StorageEngine, "commit" | "commitLong">;
 
@@ -84,7 +85,7 @@ export function createWriting(deps: WritingDeps): Writing {
       await seeAll();
       await requireMost(number);
       await beforeRestart(error);
-      await engine.restart(number);
+      await restartLog(engine, number);
       return number;
     }
   }
