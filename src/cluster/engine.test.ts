@@ -147,6 +147,19 @@ function testLog(open: () => Promise<LogEngine>) {
     expect(await log.read(15)).toBeUndefined();
   });
 
+  test("a log that is trimmed beyond its end goes on behind that, and a trim that comes late deletes nothing", async () => {
+    const log = await open();
+    await log.append(0, bytes("one"));
+    await log.trim(10);
+    expect(await log.bounds()).toMatchObject({ first: 11, last: 10 });
+    await expect(log.append(1, bytes("late"))).rejects.toThrow(Moved);
+    expect(await log.append(10, bytes("eleven"))).toBe(11);
+    await log.trim(10);
+    await log.trim(5);
+    expect(text(await log.read(11))).toBe("eleven");
+    expect(await log.bounds()).toMatchObject({ first: 11, last: 11 });
+  });
+
   test("of two who append at once, one succeeds", async () => {
     const log = await open();
     for (let n = 0; n < 10; n++) {

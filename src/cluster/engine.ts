@@ -31,10 +31,8 @@ export interface LogEngine {
   follow(after: number, signal: AbortSignal): AsyncIterable<LogMessage>;
   /** One message, as the quorum knows it; undefined for a number that is not kept, or not yet written. */
   read(number: number): Promise<Uint8Array | undefined>;
-  /** Deletes the messages up to this number. */
+  /** Deletes the messages up to this number. The next one comes after it, also if the log ends before. */
   trim(upTo: number): Promise<void>;
-  /** Deletes all messages and goes on after this number: for a log that has lost messages which a file has. */
-  restart(last: number): Promise<void>;
 }
 
 export interface TableEntry {

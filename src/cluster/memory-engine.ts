@@ -146,12 +146,9 @@ export function createMemoryLog(): MemoryLog {
     read: async (number) => (number < first ? undefined : messages[number - 1]),
     async trim(upTo) {
       first = Math.max(first, upTo + 1);
+      messages.length = Math.max(messages.length, upTo);
       messages.fill(undefined, 0, upTo);
-    },
-    async restart(last) {
-      messages.length = 0;
-      messages.length = last;
-      first = last + 1;
+      bell.ring();
     },
     async *follow(after, signal) {
       const began = life;

@@ -7,20 +7,19 @@ import type { Engine } from "./engine.ts";
 import type { ClusterFigures, Observed } from "./figures.ts";
 import { readPlace } from "./log/copy.ts";
 import { type Cell, type CellPhase, createCell, type ServedCell } from "./ownership/cell.ts";
-import { type CellEntry, closeCell, watchCells } from "./ownership/cell-table.ts";
+import { type CellEntry, CLUSTER_KEY, closeCell, watchCells } from "./ownership/cell-table.ts";
 import { startFollower } from "./ownership/follower.ts";
-import { createLease, type LEASE_TIMES, type NodeState } from "./ownership/lease.ts";
+import { createLease, LEASE_TIMES, type NodeState } from "./ownership/lease.ts";
 import { watchOrders } from "./ownership/orders.ts";
 import type { Replicate } from "./ownership/writing.ts";
 import { createFileRenewal, isEmptyFile } from "./snapshot/file-renewal.ts";
 import { createSnapshotSchedule } from "./snapshot/snapshot-schedule.ts";
 import { createSnapshots } from "./snapshot/snapshots.ts";
 
-/** The key of the cluster's id in the table of cells. */
-export const CLUSTER_KEY = "cluster";
-
 /** How often this node looks whether it has seen what it wrote. */
 const SEEN_MS = 20;
+/** How often a new node looks for the cluster's id. */
+const ID_LOOK_MS = 100;
 
 export interface NodeOptions {
   engine: Engine;
@@ -89,7 +88,20 @@ export interface ClusterNode {
 
 /** Throws `StartError` if the file is not the cluster's. */
 export async function startNode(options: NodeOptions): Promise<ClusterNode> {
-  const { engine, cell, address, version, file, knownMigrations, log, figures, open, load, graceMs, times } = options;
+  const {
+    engine,
+    cell,
+    address,
+    version,
+    file,
+    knownMigrations,
+    log,
+    figures,
+    open,
+    load,
+    graceMs,
+    times = LEASE_TIMES,
+  } = options;
   const self = { address, instance: crypto.randomUUID() };
   const table = await engine.table("cells");
   const cluster = await findCluster();
@@ -113,7 +125,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     log,
     fingerprint: () => startFingerprint(options.program, file),
   });
-  const cells = watchCells({ table, leastCount: options.leastCount, onChange: changed, onError });
+  const cells = watchCells({ table, cluster, leastCount: options.leastCount, onChange: changed, onError });
   const number = isEmptyFile(file) ? 0 : (readPlace(file)?.number ?? 0);
   const state = (): NodeState => ({
     ...self,
@@ -130,7 +142,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     ...(options.isAble && { isAble: options.isAble }),
     onChange: changed,
     onError,
-    ...(times && { times }),
+    times,
   });
 
   /** The id of the cluster: the one that the engine knows, else this file's, else a new one. */
@@ -141,9 +153,12 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
         `${file} is not part of the cluster yet. To make it the cluster's database: berth cluster join. To add this machine to a cluster that has one: give it an empty DATA_DIR.`,
       );
     }
+    // An engine that has just lost all gets the id back from the nodes that know it, if there are any.
+    const until = performance.now() + (own ? 0 : times.deadMs);
     for (;;) {
       const found = (await table.find(CLUSTER_KEY))?.value;
-      if (found === undefined) {
+      if (found === undefined && performance.now() < until) await Bun.sleep(ID_LOOK_MS);
+      else if (found === undefined) {
         const id = own?.cluster ?? crypto.randomUUID();
         if ((await table.swap(CLUSTER_KEY, id, 0)) !== undefined) return id;
       } else if (own && own.cluster !== found) {

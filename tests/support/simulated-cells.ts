@@ -1,12 +1,16 @@
 // Cells in the process of a test, each with a database of its own, and the steps by which accounts move between them. `power` is what a
 // kill -9 takes: from a certain write on, none is done until the power is back.
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { accountFiles } from "../../src/cluster/accounts/account-files.ts";
 import { type AccountMoves, createAccountMoves } from "../../src/cluster/accounts/account-moves.ts";
 import { type AccountSide, createAccountSide } from "../../src/cluster/accounts/account-side.ts";
 import { createGate, type Gate } from "../../src/cluster/accounts/gate.ts";
 import { writeParcel } from "../../src/cluster/accounts/parcel/parcel-writer.ts";
+import type { BlobStore } from "../../src/cluster/engine.ts";
+import { createSharedFiles } from "../../src/cluster/files/shared-files.ts";
+import { createMemoryEngine } from "../../src/cluster/memory-engine.ts";
 import type { Actor } from "../../src/kernel/audit/actor.ts";
 import { type Database, openDatabase } from "../../src/kernel/database/database.ts";
 import { createLog } from "../../src/kernel/telemetry/log.ts";
@@ -18,6 +22,14 @@ export interface SimulatedCell {
   database: Database;
   side: AccountSide;
   gate: Gate;
+  /** Opens it on another machine, which has the same rows and shares files with those before, but has a data folder of its own. */
+  openOn(machine: string): Promise<void>;
+  /** The parcels on all machines, and those that they share. */
+  parcels(): Promise<string[]>;
+  /** The data folder of its first machine. */
+  folder: string;
+  /** What its machines share. */
+  blobs: BlobStore;
 }
 
 export type SimulatedCells = Awaited<ReturnType<typeof openSimulatedCells>>;
@@ -58,19 +70,38 @@ export async function openSimulatedCells(count: number, { quietMs }: { quietMs?:
       };
     const database = { ...opened, write: powered(opened.write), writeLong: powered(opened.writeLong) };
     const gate = createGate({ database, agentsDomain: "agents.example", here });
-    const side = createAccountSide({
-      ...{ here, database, dataDir, gate, hooks: [], call, log },
-      pack: async (account, path) => writeParcel({ file, dataDir, account }, path),
-      ...(quietMs !== undefined && { quietMs }),
-      auditBreaks: async () => auditBreaks,
-      files: {
-        bringAgents: async () => undefined,
-        bring: async () => false,
-        keep: async () => undefined,
-        forget: async () => undefined,
+    const blobs = await createMemoryEngine().connect().blobs("files");
+    const foldersOf = new Map([["first", dataDir]]);
+    function sideOn(machine: string): AccountSide {
+      const folder = foldersOf.get(machine) ?? join(root, `${here}-${machine}`);
+      foldersOf.set(machine, folder);
+      const files = accountFiles(createSharedFiles({ blobs, dataDir: folder, log }));
+      return createAccountSide({
+        ...{ here, database, dataDir: folder, gate, hooks: [], call, log, files },
+        pack: async (account, path) => writeParcel({ file, dataDir: folder, account }, path),
+        ...(quietMs !== undefined && { quietMs }),
+        auditBreaks: async () => auditBreaks,
+      });
+    }
+    const cell: SimulatedCell = {
+      database,
+      side: sideOn("first"),
+      gate,
+      folder: dataDir,
+      blobs,
+      async openOn(machine) {
+        cell.side = sideOn(machine);
+        await cell.side.sweep();
       },
-    });
-    return { database, side, gate };
+      async parcels() {
+        const local = [...foldersOf].flatMap(([machine, folder]) =>
+          namesIn(join(folder, "moves")).map((name) => `${machine}: ${name}`),
+        );
+        const shared = (await blobs.list()).filter(({ name }) => name.startsWith("moves/"));
+        return [...local, ...shared.map(({ name }) => `shared: ${name}`)];
+      },
+    };
+    return cell;
   }
 
   async function call<Result>(to: number, _: string, args: unknown): Promise<Result> {
@@ -114,6 +145,14 @@ export async function openSimulatedCells(count: number, { quietMs }: { quietMs?:
       rmSync(root, { recursive: true });
     },
   };
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 export const insertStatement = (table: string, row: Record<string, string | number | null>) => ({

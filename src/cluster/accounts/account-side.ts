@@ -1,5 +1,4 @@
 // What a cell does for a move, step by step, as the driver in cell 0 asks for it. Each step has the same effect twice.
-import { join } from "node:path";
 import { createArrival } from "./arrival.ts";
 import { isRemains, remainsOf } from "./cell-remains.ts";
 import { countKept, type DeletedAccount, forgetStatements } from "./deleted-accounts.ts";
@@ -10,9 +9,9 @@ import { type AccountSideDeps, forgetStatement } from "./moving-accounts.ts";
 export type AccountSide = ReturnType<typeof createAccountSide>;
 
 export function createAccountSide(deps: AccountSideDeps) {
-  const { here, database, dataDir, gate, call } = deps;
+  const { here, database, gate, call } = deps;
   return {
-    ...createDeparture(deps, (account) => join(dataDir, "moves", `${account}.out`)),
+    ...createDeparture(deps),
     ...createArrival(deps),
 
     /** Where something is that was given out here, if it is in another cell. */

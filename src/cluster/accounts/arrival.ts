@@ -1,8 +1,8 @@
 // What the cell does in which an account arrives.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { runAccountHooks } from "../../kernel/cells/account-hooks.ts";
 import type { Name } from "../../kernel/cells/cells.ts";
 import type { Statement } from "../../kernel/database/database.ts";
@@ -25,61 +25,74 @@ import { chooseShifts } from "./parcel/number-shifts.ts";
 import type { JobRow } from "./parcel/parcel.ts";
 import { readHeader } from "./parcel/parcel-lines.ts";
 import { tryOut, unpack } from "./parcel/parcel-reader.ts";
+import { createParcels, makeParcelFolder, newParcelPath, parcelPathOf } from "./parcels.ts";
 
 export function createArrival(deps: Omit<AccountSideDeps, "pack" | "here">) {
   const { database, dataDir, gate, hooks, files, call, log } = deps;
-  /** Relative to the data folder. */
-  const parcelPath = (account: string) => `moves/${account}.in`;
-  const incoming = (account: string) => join(dataDir, parcelPath(account));
+  const parcels = createParcels(deps);
+
+  /** Brings the parcel to this machine, and proves it. */
+  async function receive({ account, from, size, digest }: Consignment, path: string): Promise<void> {
+    const hash = createHash("sha256");
+    const file = await open(path, "w", 0o600);
+    try {
+      for (let at = 0; at < size; ) {
+        const text = await call<string>(from, "account", { step: "read", args: { account, at } });
+        const piece = Buffer.from(text, "base64");
+        if (piece.length === 0) throw new Error("The parcel ended early.");
+        hash.update(piece);
+        await file.write(piece, 0, piece.length, at);
+        at += piece.length;
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (hash.digest("hex") !== digest) throw new Error("The parcel has changed on its way.");
+    const { migration } = await readHeader(path);
+    const [row] = (await database.read("SELECT max(name) AS name FROM migrations")).rows;
+    if (row?.name !== migration) throw cellsDiffer();
+    await tryOut(path, size, database);
+  }
 
   return {
     /** Brings the parcel here. Throws 409 `CELLS_DIFFER` if the databases are of different versions. */
     async fetch(consignment: Consignment): Promise<void> {
       const { keys, ...kept } = consignment;
-      const { account, from, size, digest } = kept;
-      mkdirSync(dirname(incoming(account)), { recursive: true, mode: 0o700 });
-      const hash = createHash("sha256");
-      const file = await open(incoming(account), "w", 0o600);
+      const { account, from } = kept;
+      const parcel = newParcelPath(account);
+      makeParcelFolder(dataDir);
       try {
-        for (let at = 0; at < size; ) {
-          const text = await call<string>(from, "account", { step: "read", args: { account, at } });
-          const piece = Buffer.from(text, "base64");
-          if (piece.length === 0) throw new Error("The parcel ended early.");
-          hash.update(piece);
-          await file.write(piece, 0, piece.length, at);
-          at += piece.length;
-        }
-        await file.sync();
-      } finally {
-        await file.close();
+        await receive(consignment, join(dataDir, parcel));
+      } catch (error) {
+        rmSync(join(dataDir, parcel), { force: true });
+        throw error;
       }
-      if (hash.digest("hex") !== digest) throw new Error("The parcel has changed on its way.");
-      const { migration } = await readHeader(incoming(account));
-      const [row] = (await database.read("SELECT max(name) AS name FROM migrations")).rows;
-      if (row?.name !== migration) throw cellsDiffer();
-      await tryOut(incoming(account), size, database);
-      await files.keep([parcelPath(account)]);
       const known = await readState(database, account);
+      if (known?.state === "arriving") await parcels.drop(parcelPathOf(account, known.details));
       // Also if only an agent of it was here, with the account that had it then.
       const wasHere =
         known?.state === "arriving"
           ? known.details.wasHere === true
           : known?.state === "left" || (await gate.find(keys)) !== undefined;
+      // Before it is shared: what undoes this knows then what it has to forget.
       await database.write([
-        setStatement(account, "arriving", from, { ...kept, wasHere }),
+        setStatement(account, "arriving", from, { ...kept, parcel, wasHere }),
         addKeysStatement(account, keys),
       ]);
+      await files.keep([parcel]);
       await gate.refresh();
     },
 
     /** After that, in the new cell: inserts them, and lets the account go on. */
     async settle({ account, latestEvent }: { account: string } & Removed): Promise<void> {
       const known = await readState(database, account);
+      // The step before may have been killed at its end.
+      if (known?.state === "here" && known.details.parcel) await parcels.drop(known.details.parcel);
       if (known?.state !== "arriving") return;
-      const { agents = [], done = 0, from = 0 } = known.details;
-      const path = incoming(account);
-      // Another machine may have fetched it.
-      if (!existsSync(path)) await files.bring(parcelPath(account));
+      const { agents = [], done = 0, from = 0, digest } = known.details;
+      const parcel = parcelPathOf(account, known.details);
+      const path = await parcels.bring(parcel, account, digest);
       const shifts = known.details.shifts ?? (await chooseShifts(path, database, latestEvent));
       if (!known.details.shifts)
         await database.write([beginNumbersStatement(Date.now()), detailStatement(account, "shifts", shifts)]);
@@ -91,25 +104,26 @@ export function createArrival(deps: Omit<AccountSideDeps, "pack" | "here">) {
         ...arrived.jobs.map(insertJobStatement),
         { sql: RELEASE_DELIVERIES, args: [account] },
         ...(isRemains(account) ? [] : [{ sql: NOTE_SHIFT, args: [account, shifts.events ?? 0] }]),
-        setStatement(account, "here", from, {}),
+        setStatement(account, "here", from, { parcel }),
       ]);
       await gate.refresh();
-      rmSync(path, { force: true });
-      await files.forget([parcelPath(account)]);
+      await parcels.drop(parcel);
       await runAccountHooks(hooks, "arrived", movingOf(account, agents));
       log.info("an account has arrived from another cell", { account, from });
     },
 
     /** Instead of the decision, in the new cell: the parcel is thrown away. */
     async discard({ account }: { account: string }): Promise<void> {
-      rmSync(incoming(account), { force: true });
       const known = await readState(database, account);
       if (known?.state !== "arriving") return;
-      await files.forget([parcelPath(account)]);
+      await parcels.drop(parcelPathOf(account, known.details));
       const { wasHere, from = 0 } = known.details;
       await database.write([wasHere ? setStatement(account, "left", from, {}) : forgetStatement(account)]);
       await gate.refresh();
     },
+
+    /** Deletes what was left of moves that are over, on this machine and among the shared files. Call it once, before any other step. */
+    sweep: parcels.sweep,
 
     /** Whether a name is one of an account that is arriving: its rows are not here yet. */
     async isArriving({ kind, name }: Name): Promise<boolean> {

@@ -1,6 +1,5 @@
 // What the cell does that an account leaves.
-import { mkdirSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { rmSync } from "node:fs";
 import { runAccountHooks } from "../../kernel/cells/account-hooks.ts";
 import type { Database } from "../../kernel/database/database.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
@@ -31,6 +30,7 @@ import {
 import { closureOf, SCHEMA_SQL, type TableSchema, toSchema } from "./parcel/closure.ts";
 import { deleteOwned } from "./parcel/delete-owned.ts";
 import type { Packed } from "./parcel/parcel.ts";
+import { makeParcelFolder, outgoingPath } from "./parcels.ts";
 
 /** Of the pieces in which a parcel is sent. */
 const PIECE_BYTES = 384 * 1024;
@@ -42,8 +42,9 @@ const LOOK_MS = 100;
 /** As for a cell that moves to another machine. */
 const TURNS_MS = 2_000;
 
-export function createDeparture(deps: Omit<AccountSideDeps, "call" | "log">, outgoing: (account: string) => string) {
-  const { here, database, gate, hooks, pack, files, quietMs = QUIET_MS } = deps;
+export function createDeparture(deps: Omit<AccountSideDeps, "call" | "log">) {
+  const { here, database, dataDir, gate, hooks, pack, files, quietMs = QUIET_MS } = deps;
+  const outgoing = (account: string) => outgoingPath(dataDir, account);
   const hasAccount = async (account: string) =>
     (await database.read("SELECT 1 FROM users WHERE id = ?", [account])).rows.length > 0;
 
@@ -55,7 +56,7 @@ export function createDeparture(deps: Omit<AccountSideDeps, "call" | "log">, out
 
   /** Packs until nothing of the account is written any more. */
   async function packQuietly(account: string, agents: readonly HeldAgent[]): Promise<Packed> {
-    mkdirSync(dirname(outgoing(account)), { recursive: true, mode: 0o700 });
+    makeParcelFolder(dataDir);
     await files.bringAgents(agents.map(({ id }) => id));
     const end = performance.now() + quietMs;
     let before: string | undefined;

@@ -31,6 +31,8 @@ export interface Details extends Partial<Consignment> {
   jobs?: string[];
   shifts?: Shifts;
   done?: number;
+  /** The path of the parcel below the data folder. */
+  parcel?: string;
   /** The account was here before: what it got then still leads here. */
   wasHere?: boolean;
   /** It had come from another cell: what was given out there leads here. */
@@ -54,6 +56,8 @@ export interface AccountSideDeps {
     bring(path: string): Promise<boolean>;
     keep(paths: readonly string[]): Promise<void>;
     forget(paths: readonly string[]): Promise<void>;
+    /** The shared files below a folder, whose path ends with a slash. */
+    list(folder: string): Promise<string[]>;
   };
   /** Where the audit log of this cell is not as it was written, in words. */
   auditBreaks(): Promise<string[]>;

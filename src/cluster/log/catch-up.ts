@@ -3,6 +3,7 @@ import { EngineUnavailable, type LogEngine } from "../engine.ts";
 import { createEntryJoiner, entryIdOf, type LogEntry } from "./cell-log.ts";
 import { type Copy, CopyBroken } from "./copy.ts";
 import { decodeEntry, type Entry } from "./entry.ts";
+import { finishRestart } from "./restart.ts";
 
 /** The log does not have entries that this copy has still to apply: it has to begin with a snapshot that has them. */
 export class SnapshotNeeded extends Error {
@@ -16,7 +17,7 @@ export class LogLost extends Error {
 
 /**
  * Applies the log from where the copy is. `onMessage` is called after each message; applying ends once it returns true, or the
- * signal aborts. `onCheck` is called at the entry of a check, and nothing more is applied until it resolves. Throws `SnapshotNeeded`, `LogLost`, `CopyBroken`, and `EngineUnavailable`, after which it may be called again.
+ * signal aborts. `onCheck` is called at the entry of a check, and nothing more is applied until it resolves. Throws `SnapshotNeeded`, `LogLost`, `CopyBroken`, `CopyUnwritable`, and `EngineUnavailable`, after which it may be called again.
  */
 export async function applyLog(
   engine: LogEngine,
@@ -28,13 +29,15 @@ export async function applyLog(
   const { number: applied, id, done, after: before } = copy.progress;
   const after = done === null ? applied : before;
   const { first, last } = await engine.bounds();
+  const newest = last >= first ? await engine.read(last) : undefined;
+  await finishRestart(engine, newest);
   if (last < applied) throw new LogLost(`The log ends with ${last}, and this copy has applied ${applied}.`);
   if (first > after + 1) throw trimmed(first, after);
   const message = applied >= first ? await engine.read(applied) : undefined;
   if (message && entryIdOf(message) !== id)
     throw new CopyBroken(`The log has another entry ${applied} than the one that this copy has applied.`);
   // Without its last message, a log would be waited for that has no more to send.
-  if (last > after && (await engine.read(last)) === undefined) throw await whyMissing(engine, last);
+  if (last > after && newest === undefined) throw await whyMissing(engine, last);
   if (last === after && onMessage(after)) return;
   let next = after + 1;
   const join = createEntryJoiner();
@@ -43,6 +46,7 @@ export async function applyLog(
     for await (const message of engine.follow(after, AbortSignal.any([signal, stop.signal]))) {
       if (message.number !== next) throw await whyMissing(engine, next);
       next++;
+      await finishRestart(engine, message.bytes);
       const entry = join(message);
       if (entry) {
         const decoded = decode(entry);

@@ -12,6 +12,8 @@ const GIVE_UP_MS = 20_000;
 const WHOLE = 0;
 const PART = 1;
 const LAST_PART = 2;
+/** Not an entry: see `restartLog`. */
+const RESTART = 3;
 
 /** Where an entry is in the log. */
 export interface EntryPlace {
@@ -90,6 +92,18 @@ const HEAD_BYTES = 1 + ID_BYTES;
 
 /** The id of the entry that a message belongs to. */
 export const entryIdOf = (message: Uint8Array) => message.slice(1, HEAD_BYTES).toHex();
+
+export const isRestart = (message: Uint8Array) => message[0] === RESTART;
+
+/** The number after which the log begins anew. */
+export const restartOf = (message: Uint8Array) => Number(Buffer.from(message.subarray(HEAD_BYTES)).toString());
+
+export const restartMessage = (number: number) =>
+  Buffer.concat([
+    new Uint8Array([RESTART]),
+    crypto.getRandomValues(new Uint8Array(ID_BYTES)),
+    Buffer.from(String(number)),
+  ]);
 
 export interface LogEntry extends EntryPlace {
   bytes: Uint8Array;

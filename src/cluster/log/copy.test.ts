@@ -10,7 +10,7 @@ import { Moved } from "../engine.ts";
 import { createMemoryLog, type MemoryLog } from "../memory-engine.ts";
 import { catchUp } from "./catch-up.ts";
 import { openCellLog } from "./cell-log.ts";
-import { type Copy, CopyBroken, openCopy } from "./copy.ts";
+import { type Copy, CopyBroken, CopyUnwritable, openCopy } from "./copy.ts";
 import { createReplicatedCommit } from "./replicated-commit.ts";
 
 const SCHEMA = [
@@ -247,4 +247,71 @@ test("an entry whose writer died in the middle of applying it is applied to its 
   const follower = await openFollower(engine);
   expect(await contentOf(follower.storage)).toBe(await contentOf(again.storage));
   expect(follower.copy.progress).toEqual(again.copy.progress);
+});
+
+describe("a copy whose file can't be written", () => {
+  const count = async ({ read }: StorageEngine) => (await read("SELECT count(*) AS n FROM things")).rows[0]?.n;
+
+  /** A log with three things, of which the copy has one. */
+  async function startBehind() {
+    const engine = createMemoryLog();
+    const owner = await openOwner(engine);
+    await owner.commitLong(SCHEMA);
+    await owner.commit([[insert("a")]]);
+    const follower = await openFollower(engine);
+    await owner.commit([[insert("b".repeat(200_000))], [insert("b")]]);
+    return { engine, owner, ...follower };
+  }
+
+  test("because the disk is full goes on where it was once there is room", async () => {
+    const { engine, owner, storage, copy } = await startBehind();
+    const limit = async (sql: string) => (await storage.commit([[{ sql, args: [] }]])).length;
+    await limit("PRAGMA max_page_count = 1");
+    const before = copy.progress;
+    await expect(follow(engine, copy)).rejects.toThrow(CopyUnwritable);
+    expect(copy.progress).toEqual(before);
+    expect(await count(storage)).toBe(1);
+    await limit("PRAGMA max_page_count = 1000000");
+    await follow(engine, copy);
+    expect(await contentOf(storage)).toBe(await contentOf(owner.storage));
+  });
+
+  test.each(["SQLITE_NOMEM", "SQLITE_IOERR_NOMEM", "SQLITE_INTERRUPT"])(
+    "for %s does not take that for what became of the batch",
+    async (code) => {
+      const { engine, owner, storage, copy } = await startBehind();
+      const error = Object.assign(new Error("It failed here."), { code });
+      let isShort = true;
+      const short: StorageEngine = {
+        ...storage,
+        commit(batches, note) {
+          if (!isShort) return storage.commit(batches, note);
+          // As if the transaction had failed at its end.
+          note?.(batches.map(() => ({ results: [] })));
+          return batches.map(() => ({ error }));
+        },
+      };
+      isShort = false;
+      const again = await openCopy(short, "test");
+      isShort = true;
+      await expect(follow(engine, again)).rejects.toThrow(CopyUnwritable);
+      expect(again.progress).toEqual(copy.progress);
+      isShort = false;
+      await follow(engine, again);
+      expect(await contentOf(storage)).toBe(await contentOf(owner.storage));
+    },
+  );
+
+  test("because it is damaged has to be made anew", async () => {
+    const { engine, storage } = await startBehind();
+    const error = Object.assign(new Error("It is damaged."), { code: "SQLITE_CORRUPT" });
+    let isDamaged = false;
+    const damaged: StorageEngine = {
+      ...storage,
+      commit: (batches, note) => (isDamaged ? batches.map(() => ({ error })) : storage.commit(batches, note)),
+    };
+    const copy = await openCopy(damaged, "test");
+    isDamaged = true;
+    await expect(follow(engine, copy)).rejects.toThrow(CopyBroken);
+  });
 });

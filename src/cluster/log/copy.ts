@@ -2,6 +2,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { openReadOnly } from "../../kernel/database/connection.ts";
 import type { Statement } from "../../kernel/database/database.ts";
+import { sqliteCode } from "../../kernel/database/errors.ts";
 import type { StorageEngine } from "../../kernel/database/local-engine.ts";
 import type { Outcome } from "../../kernel/database/write-queue.ts";
 import { AppError } from "../../kernel/errors.ts";
@@ -16,16 +17,21 @@ export interface Progress extends EntryPlace {
   changed: number;
 }
 
-/** This copy can't go on: its disk fails, or it differs from the one that wrote the log. It must be made anew. */
+/** This copy can't go on: its file is damaged, or differs from the one that wrote the log. It must be made anew. */
 export class CopyBroken extends Error {
   override readonly name = "CopyBroken";
+}
+
+/** This copy can't go on now, such as on a full disk. Its file is whole, and behind its log. */
+export class CopyUnwritable extends Error {
+  override readonly name = "CopyUnwritable";
 }
 
 export interface Copy {
   readonly progress: Progress;
   /**
    * Applies an entry and returns what became of its batches. Those that an earlier process has applied are left out. Throws
-   * `CopyBroken`.
+   * `CopyBroken` and `CopyUnwritable`.
    */
   apply(place: EntryPlace, entry: Entry): Promise<Outcome[]>;
 }
@@ -63,8 +69,7 @@ export async function openCopy(storage: Storage, cluster: string): Promise<Copy>
         return noteStatement(next);
       };
       const made = isLong ? [await commitLong(storage, rest[0] ?? [], note)] : await storage.commit(rest, note);
-      const failed = made.find((outcome) => "error" in outcome && isOfStorage(outcome.error));
-      if (failed && "error" in failed) throw new CopyBroken("The file can't be written.", { cause: failed.error });
+      requireSame(made);
       outcomes.push(...made);
       done += made.length;
       progress = next;
@@ -89,7 +94,7 @@ export async function openCopy(storage: Storage, cluster: string): Promise<Copy>
         return applyWrite(place, entry);
       }
       const next: Progress = { ...progress, ...place, done: null };
-      await storage.commit([[noteStatement(next)]]);
+      await store(storage, noteStatement(next));
       progress = next;
       return [];
     },
@@ -108,13 +113,35 @@ async function commitLong(
     return { results: results.slice(0, -1) };
   } catch (error) {
     const outcome = { error };
-    if (!isOfStorage(error)) await storage.commit([[note([outcome])]]);
+    requireSame([outcome]);
+    await store(storage, note([outcome]));
     return outcome;
   }
 }
 
-/** A full disk or a damaged file; any other error is an outcome, and the same on every copy. */
-const isOfStorage = (error: unknown) => error instanceof AppError && error.status === 503;
+/** SQLite's codes for what is wrong with the statements or their values: every copy has the same outcome. */
+const SAME_ON_ALL = /^SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG)/;
+const DAMAGED = /^SQLITE_(?:CORRUPT|NOTADB)/;
+
+/** Any other error than those that every copy has is of this machine: of its disk, its memory or its file. */
+function requireSame(outcomes: readonly Outcome[]): void {
+  for (const outcome of outcomes) {
+    if (!("error" in outcome)) continue;
+    const cause = outcome.error;
+    const code = sqliteCode(cause);
+    const isSame = code === "" ? !(cause instanceof AppError && cause.status === 503) : SAME_ON_ALL.test(code);
+    if (isSame) continue;
+    if (DAMAGED.test(code)) throw new CopyBroken("The file is damaged.", { cause });
+    throw new CopyUnwritable("The file can't be written.", { cause });
+  }
+}
+
+async function store({ commit }: Storage, statement: Statement): Promise<void> {
+  const [outcome] = await commit([[statement]]);
+  if (!outcome || !("error" in outcome)) return;
+  requireSame([outcome]);
+  throw new CopyBroken("The file can't be written.", { cause: outcome.error });
+}
 
 const countChanged = (batches: readonly Statement[][], outcomes: readonly Outcome[]) =>
   outcomes.reduce((sum, outcome, at) => {
@@ -131,13 +158,12 @@ const noteStatement = ({ after, number, id, done, changed }: Progress): Statemen
 });
 
 /** A file that was in use before it had a log has applied nothing of it. */
-async function readProgress({ read, commit }: Storage, cluster: string): Promise<Progress> {
-  const [created] = await commit([[{ sql: CREATE, args: [] }]]);
-  if (created && "error" in created) throw new CopyBroken("The file can't be written.", { cause: created.error });
-  const [found] = (await read("SELECT after, number, entry, done, changed FROM log_progress")).rows;
+async function readProgress(storage: Storage, cluster: string): Promise<Progress> {
+  await store(storage, { sql: CREATE, args: [] });
+  const [found] = (await storage.read("SELECT after, number, entry, done, changed FROM log_progress")).rows;
   if (!found) {
     const begin = "INSERT INTO log_progress (id, after, number, entry, changed, cluster) VALUES (1, 0, 0, '', 0, ?)";
-    await commit([[{ sql: begin, args: [cluster] }]]);
+    await store(storage, { sql: begin, args: [cluster] });
     return { after: 0, number: 0, id: "", done: null, changed: 0 };
   }
   const [after, number, changed] = [found.after, found.number, found.changed].map(Number) as [number, number, number];

@@ -8,7 +8,7 @@ import type { CellLog } from "./cell-log.ts";
 import type { Copy } from "./copy.ts";
 import { encodeEntry } from "./entry.ts";
 
-/** Rejects with `Moved` once another node owns the cell, and with `CopyBroken` if its own file can't follow its log. */
+/** Rejects with `Moved` once another node owns the cell, and with `CopyBroken` or `CopyUnwritable` if its own file can't follow its log. */
 export function createReplicatedCommit(log: CellLog, copy: Copy): Pick<StorageEngine, "commit" | "commitLong"> {
   async function write(batches: Statement[][], isLong: boolean): Promise<Outcome[]> {
     const entry = { kind: "write" as const, batches, isLong, changedBefore: copy.progress.changed };

@@ -24,19 +24,18 @@ const HEADER_BYTES = 1_024;
 
 export async function openLog({ client, manager, cell, replicas, maxPayload }: LogDeps): Promise<LogEngine> {
   const [name, subject] = [streamOf(cell), `berth.cell.${cell}`];
-  const create = (first: number) =>
+  const create = () =>
     manager.streams.add({
       name,
       subjects: [subject],
       num_replicas: replicas,
       storage: StorageType.File,
       duplicate_window: DUPLICATE_WINDOW_NS,
-      first_seq: first,
     });
   /** An empty log in place of one that NATS has lost: whoever has a file with more entries notices, and goes on behind them. */
   async function createIfMissing(): Promise<boolean> {
     const isMissing = (await orUndefined(() => manager.streams.info(name))) === undefined;
-    if (isMissing) await create(1);
+    if (isMissing) await create();
     return isMissing;
   }
   const mend = inBackground(createIfMissing);
@@ -99,12 +98,6 @@ export async function openLog({ client, manager, cell, replicas, maxPayload }: L
     async read(number) {
       const found = await unavailableOn(() => manager.streams.getMessage(name, { seq: number }));
       return found?.data;
-    },
-    async restart(last) {
-      await unavailableOn(async () => {
-        await orUndefined(() => manager.streams.delete(name));
-        await create(last + 1);
-      });
     },
     async trim(upTo) {
       await unavailableOn(() => manager.streams.purge(name, { seq: upTo + 1 }));

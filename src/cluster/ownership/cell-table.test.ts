@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { createMemoryEngine } from "../memory-engine.ts";
-import { type CellTable, COUNT_KEY, closeCell, raiseCount, readCount, watchCells } from "./cell-table.ts";
+import { type CellTable, CLUSTER_KEY, COUNT_KEY, closeCell, raiseCount, readCount, watchCells } from "./cell-table.ts";
 
 const tables: CellTable[] = [];
 afterEach(() => {
@@ -11,7 +11,9 @@ afterEach(() => {
 
 async function watch(cluster: ReturnType<typeof createMemoryEngine>, leastCount = 1) {
   const table = await cluster.connect().table("cells");
-  const cells = watchCells({ table, leastCount, onChange: () => undefined, onError: () => undefined, retryMs: 10 });
+  const cells = watchCells({
+    ...{ table, leastCount, cluster: "ours", onChange: () => undefined, onError: () => undefined, retryMs: 10 },
+  });
   tables.push(cells);
   return { table, cells };
 }
@@ -63,5 +65,28 @@ describe("the number of cells", () => {
     const { table, cells } = await watch(createMemoryEngine());
     await cells.swap(0, entryOf("http://node"));
     expect(await table.find(COUNT_KEY)).toBeUndefined();
+  });
+});
+
+describe("the id of the cluster", () => {
+  test("is brought back by the nodes that know it, before a new node makes one", async () => {
+    const cluster = createMemoryEngine();
+    const { table, cells } = await watch(cluster);
+    await table.put(CLUSTER_KEY, "ours");
+    await table.put(COUNT_KEY, "2");
+    await eventually(() => cells.count() === 2);
+    cluster.loseTable("cells");
+    await eventually(async () => (await table.find(CLUSTER_KEY))?.value === "ours");
+  });
+
+  test("is brought back by the claim of a cell that the engine does not know, and stays if there is one", async () => {
+    const { table, cells } = await watch(createMemoryEngine());
+    await cells.swap(0, entryOf("http://node"));
+    expect((await table.find(CLUSTER_KEY))?.value).toBe("ours");
+    await table.put(CLUSTER_KEY, "other");
+    await cells.swap(1, entryOf("http://node"));
+    expect((await table.find(CLUSTER_KEY))?.value).toBe("other");
+    await cells.nameCluster();
+    expect((await table.find(CLUSTER_KEY))?.value).toBe("ours");
   });
 });

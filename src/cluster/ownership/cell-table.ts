@@ -18,6 +18,8 @@ export interface CellEntry {
   epoch: number;
   /** The node that has given the cell to this owner because it could not open it, and when, in epoch ms of its own clock. */
   failed?: { address: string; at: number };
+  /** Nodes whose copies have entries that the engine has lost, and the last of each: the owner goes on without them. */
+  without?: Readonly<Record<string, number>>;
 }
 
 export interface CellTable {
@@ -31,9 +33,13 @@ export interface CellTable {
   count(): number;
   /** Writes the entry if it is still the one that `find` has returned last; whether it was. */
   swap(cell: number, entry: CellEntry): Promise<boolean>;
+  /** The engine's data begin anew with a file of this cluster: it has this id, whatever a new node has called it meanwhile. */
+  nameCluster(): Promise<void>;
   stop(): void;
 }
 
+/** The key of the cluster's id. */
+export const CLUSTER_KEY = "cluster";
 /** The key of the number of cells. Without it there is one. It never falls. */
 export const COUNT_KEY = "count";
 /** The key of the first cell that was removed; those after it were removed, too. Without it none was. */
@@ -58,6 +64,8 @@ export const closeCell = (table: Pick<Table, "put">, cell: number) => table.put(
 
 export interface CellTableDeps {
   table: Table;
+  /** The id of the cluster. */
+  cluster: string;
   /** How many cells there are at least, as this machine's files show. Default: one. */
   leastCount?: number;
   /** Called with a cell, or without one if their number has changed. */
@@ -66,7 +74,8 @@ export interface CellTableDeps {
   retryMs?: number;
 }
 
-export function watchCells({ table, leastCount = 1, onChange, onError, retryMs = 1_000 }: CellTableDeps): CellTable {
+export function watchCells(deps: CellTableDeps): CellTable {
+  const { table, cluster, leastCount = 1, onChange, onError, retryMs = 1_000 } = deps;
   const stopped = new AbortController();
   const known = new Map<string, { entry: CellEntry | undefined; revision: number }>();
   let count = leastCount;
@@ -99,11 +108,16 @@ export function watchCells({ table, leastCount = 1, onChange, onError, retryMs =
     onRestart() {
       const cells = [...known.keys()].map(Number);
       known.clear();
+      // Before a new node makes an id of its own.
+      void requireCluster().catch(onError);
       for (const cell of cells) onChange(cell);
     },
     onError,
     retryMs,
   });
+
+  const requireCluster = async () =>
+    void ((await table.find(CLUSTER_KEY)) ?? (await table.swap(CLUSTER_KEY, cluster, 0)));
 
   /** The engine may have lost the number of cells; the claim of a cell that it does not know brings the number back. */
   async function requireCount(least: number): Promise<void> {
@@ -132,12 +146,13 @@ export function watchCells({ table, leastCount = 1, onChange, onError, retryMs =
     async swap(cell, entry) {
       const key = String(cell);
       const former = known.get(key)?.revision ?? 0;
-      if (former === 0) await requireCount(cell + 1);
+      if (former === 0) await Promise.all([requireCount(cell + 1), requireCluster()]);
       const revision = await table.swap(key, JSON.stringify(entry), former);
       if (revision === undefined) return false;
       remember({ key, value: JSON.stringify(entry), revision });
       return true;
     },
+    nameCluster: () => table.put(CLUSTER_KEY, cluster),
     stop: () => stopped.abort(),
   };
 }

@@ -1,12 +1,14 @@
 // Tests who owns a cell over several nodes of one process, on an engine in memory: nothing that was acknowledged is lost, nothing
 // is written twice, and of two nodes that both believe to own it, one writes.
 import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { silent } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import { type Database, openDatabase } from "../../kernel/database/database.ts";
+import type { StorageEngine } from "../../kernel/database/local-engine.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { LogFields } from "../../kernel/telemetry/log.ts";
 import { createMemoryEngine } from "../memory-engine.ts";
@@ -41,6 +43,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
   const wishes: { wanted: string | undefined; isDraining: boolean } = { wanted: undefined, isDraining: false };
   const warnings: LogFields[] = [];
   let canOpen = true;
+  let storage: StorageEngine | undefined;
   let database: Database | undefined;
   let cell: Cell | undefined;
   const state = (): NodeState => ({
@@ -61,10 +64,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     times: TIMES,
   });
   const cells = watchCells({
-    table: await engine.table("cells"),
-    onChange: wake,
-    onError: () => undefined,
-    retryMs: 50,
+    ...{ table: await engine.table("cells"), cluster: "test", onChange: wake, onError: () => undefined, retryMs: 50 },
   });
   cell = createCell({
     cell: 0,
@@ -76,7 +76,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     log: { ...silent, warn: (_, fields) => void (fields?.inMs !== undefined && warnings.push(fields)) },
     graceMs: 100,
     number: 0,
-    findMs: 40,
+    ...{ findMs: 40, lookMs: 200, sureMs: 100 },
     cluster: "test",
     file,
     snapshots,
@@ -89,7 +89,13 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     onLogLost: () => undefined,
     async open(replicate: Replicate) {
       if (!canOpen) throw new Error("The database is of a newer version.");
-      const opened = await openDatabase({ url: `file:${file}`, dataDir: dir.path, log: silent, migrations, replicate });
+      const opened = await openDatabase({
+        ...{ url: `file:${file}`, dataDir: dir.path, log: silent, migrations },
+        replicate(opening) {
+          storage = opening;
+          return replicate(opening);
+        },
+      });
       database = opened;
       return {
         async close() {
@@ -126,6 +132,8 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     },
     /** What the others see of its copy. */
     copy: () => state().copies[0],
+    /** Its file can't grow any more. */
+    fillDisk: async () => void (await storage?.commit([[{ sql: "PRAGMA max_page_count = 1", args: [] }]])),
     takeSnapshot: () => snapshots.take(file),
     write: async (text: string) => {
       if (!database) throw new Error("This node does not own the cell.");
@@ -133,6 +141,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     },
     read: async () =>
       (await database?.read("SELECT text FROM notes ORDER BY rowid"))?.rows.map(({ text }) => String(text)),
+    setAside: () => existsSync(`${file}.diverged`),
     /** Gives its cells up, then ends. */
     async stop() {
       await cell?.stop();
@@ -221,6 +230,25 @@ describe("a cell", () => {
     await eventually(() => second.phase === "following");
     await first.write("after");
     expect(first.phase).toBe("owning");
+  });
+
+  test("goes to the node that follows when its owner's disk is full, and comes back with the file that was there", async () => {
+    const cluster = createMemoryEngine();
+    const nodes = [await startNode(cluster, 1), await startNode(cluster, 2)];
+    const first = await ownerOf(nodes);
+    const second = nodes.find((node) => node !== first) as Node;
+    await eventually(() => second.phase === "following");
+    await first.write("before");
+    await first.takeSnapshot();
+    await first.fillDisk();
+    const large = "x".repeat(100_000);
+    await expect(first.write(large)).rejects.toMatchObject({ code: "CELL_MOVED" });
+    await ownerOf([second]);
+    expect(await second.read()).toEqual(["before", large]);
+    await second.write("after");
+    // There is room again, since the limit was that of the connection.
+    await eventually(() => first.phase === "following" && first.copy() === second.copy());
+    expect(first.setAside()).toBe(false);
   });
 
   test("is given up before the others may take it, also by an owner whose calls are never answered", async () => {
@@ -322,6 +350,68 @@ describe("a node that can't follow", () => {
     expect(String(other.warnings[0]?.error)).toContain("can't be read: An entry of the log has the unknown format 99");
     expect(other.copy()).toBeUndefined();
   });
+});
+
+describe("after the engine has lost all, an owner with less than a node that was away", () => {
+  /** The first two nodes have notes, and are away; the engine has lost all, and a third node begins with an empty file. */
+  async function startBehind(notes: readonly string[]) {
+    const cluster = createMemoryEngine();
+    const away = [await startNode(cluster, 1), await startNode(cluster, 2)];
+    for (const note of notes) await writtenBy(away, note);
+    const owner = await ownerOf(away);
+    const other = away.find((node) => node !== owner) as Node;
+    await eventually(() => other.phase === "following" && other.copy() === owner.copy());
+    for (const node of away) node.engine.isAway = true;
+    await eventually(() => away.every(({ phase }) => phase !== "owning"));
+    cluster.logOf(0).lose();
+    for (const table of ["cells", "nodes"]) cluster.loseTable(table);
+    const late = await startNode(cluster, 3);
+    await ownerOf([late]);
+    return {
+      late,
+      away,
+      comeBack() {
+        for (const node of away) node.engine.isAway = false;
+      },
+    };
+  }
+  const notes = Array.from({ length: 20 }, (_, n) => `note ${n}`);
+
+  test("gives it the cell, if it has written less since than is missing", async () => {
+    const { late, away, comeBack } = await startBehind(notes);
+    await late.write("few");
+    comeBack();
+    const owner = await ownerOf(away);
+    expect(await owner.read()).toEqual(notes);
+  });
+
+  test("goes on otherwise, and another node sets its file aside and follows", async () => {
+    const { late, away, comeBack } = await startBehind(notes);
+    const more = Array.from({ length: 15 }, (_, n) => `more ${n}`);
+    for (const note of more) await late.write(note);
+    await late.takeSnapshot();
+    comeBack();
+    // With leases of a sixth of a second, a busy machine may give the cell to either side; it never mixes them, and both go on.
+    const all = [late, ...away];
+    await eventually(async () => {
+      const owner = all.find(({ phase }) => phase === "owning");
+      return all.some((node) => node.phase === "following" && node.copy() === owner?.copy());
+    });
+    expect([more, notes]).toContainEqual((await (await ownerOf(all)).read()) ?? []);
+    expect(all.some((node) => node.setAside())).toBe(true);
+  });
+});
+
+test("an owner that writes nothing notices that the engine has lost the end of its log, before it dies with it", async () => {
+  const cluster = createMemoryEngine();
+  const nodes = [await startNode(cluster, 1), await startNode(cluster, 2)];
+  const owner = await writtenBy(nodes, "a");
+  await owner.write("b");
+  const log = cluster.logOf(0);
+  const { last } = await log.bounds();
+  log.cut(last - 1);
+  await eventually(async () => (await log.bounds()).last > last, { what: "the log begins anew behind its end" });
+  expect(await (await ownerOf(nodes)).read()).toEqual(["a", "b"]);
 });
 
 /** Writes numbers as fast as they are acknowledged, at whoever believes to own the cell, also a node that is cut off. */

@@ -5,10 +5,11 @@ import type { LogEngine } from "../engine.ts";
 import { CopyBroken } from "../log/copy.ts";
 import type { Snapshots } from "../snapshot/snapshots.ts";
 import { type CellEntry, type CellTable, type Holder, isHolder } from "./cell-table.ts";
-import { canTake, isAboutFile, isOfCluster } from "./failures.ts";
+import { canTake, isAboutDisk, isAboutFile, isOfCluster } from "./failures.ts";
 import type { Follower } from "./follower.ts";
 import { createFollowing } from "./following.ts";
 import type { Lease, NodeState } from "./lease.ts";
+import { createLostEntries, type Loss, longestOf, missingFrom } from "./lost-entries.ts";
 import { isHeir, standbyOf } from "./succession.ts";
 import { createWriting, type Replicate, type Writing } from "./writing.ts";
 
@@ -28,7 +29,7 @@ export interface CellDeps {
   engine: LogEngine;
   cells: CellTable;
   lease: Pick<Lease, "isTrusted" | "isSettled" | "alive" | "seeAll">;
-  snapshots: Pick<Snapshots, "take">;
+  snapshots: Pick<Snapshots, "take" | "list" | "replace">;
   log: Log;
   /** Serves the cell from its file, through `replicate`. */
   open(replicate: Replicate): Promise<ServedCell>;
@@ -53,6 +54,8 @@ export interface CellDeps {
   findMs?: number;
   /** Milliseconds. */
   lookMs?: number;
+  /** Milliseconds after which the log is believed to have lost entries. */
+  sureMs?: number;
 }
 
 export type CellPhase = "idle" | "following" | "taking" | "owning" | "leaving";
@@ -71,6 +74,15 @@ export interface Cell {
   stop(): Promise<void>;
 }
 
+interface Owned {
+  served: ServedCell;
+  writing: Writing;
+  /** The last entry before anything was asked of the cell here. */
+  began: number;
+  /** Looks whether the log has all entries. */
+  lookForLoss: (number: number) => Promise<Loss | "unsure">;
+}
+
 /** Milliseconds after which a step that failed is tried again. */
 const RETRY_MS = 500;
 /** It decides anew at least this often, so that it hangs on no message that the engine may have lost. */
@@ -85,10 +97,10 @@ const FAILED_OPENS = 4;
 const CLOSE_BEHIND = 500;
 
 export function createCell(deps: CellDeps): Cell {
-  const { cell, count, cluster, self, engine, cells, lease, snapshots, log, open, follow, file, graceMs } = deps;
+  const { cell, count, cluster, self, engine, cells, lease, log, open, follow, graceMs } = deps;
   const { findMs = FIND_MS, lookMs = LOOK_MS } = deps;
   let phase: CellPhase = "idle";
-  let owned: { served: ServedCell; writing: Writing } | undefined;
+  let owned: Owned | undefined;
   /** Of the cell that is being opened. */
   let opening: Writing | undefined;
   let { number } = deps;
@@ -96,10 +108,13 @@ export function createCell(deps: CellDeps): Cell {
   let broken: unknown;
   /** Attempts to open the cell in a row that failed. */
   let failedOpens = 0;
+  /** Whether what the owner goes on without is known to be this copy. */
+  let isForsaken = false;
   let isStopped = false;
   let isWoken = false;
   let running: Promise<void> | undefined;
   let retry: Timer | undefined;
+  const { giveTo, ...lostEntries } = createLostEntries(deps);
   const following = createFollowing({
     cell,
     log,
@@ -151,8 +166,22 @@ export function createCell(deps: CellDeps): Cell {
       log.info("this node claims the cell", { cell, former: entry?.owner.address, standby: entry?.standby });
       return take();
     }
+    await heed(isOwned ? entry.without?.[self.address] : undefined);
     if (isOwned && entry.standby === self.address) await startFollowing();
     else await stopFollowing();
+  }
+
+  /** @param lost the last entry of this copy that the owner goes on without */
+  async function heed(lost: number | undefined): Promise<void> {
+    if (lost === undefined || isForsaken) {
+      isForsaken = lost !== undefined;
+      return;
+    }
+    if (Math.max(number, following.number) < lost) return;
+    isForsaken = true;
+    await stopFollowing();
+    broken = new CopyBroken(`The owner goes on without the entries up to ${lost} that this copy has.`);
+    number = 0;
   }
 
   const succession = (alive: readonly NodeState[]) => ({ cell, count: count(), self: self.address, alive });
@@ -164,6 +193,7 @@ export function createCell(deps: CellDeps): Cell {
       owner: self,
       standby: standbyAmong(alive, former?.standby ?? null),
       epoch: (former?.epoch ?? 0) + 1,
+      ...(former?.without && { without: former.without }),
     });
 
   async function take(): Promise<void> {
@@ -175,7 +205,7 @@ export function createCell(deps: CellDeps): Cell {
       address: self.address,
       cluster,
       seeAll: lease.seeAll,
-      requireMost,
+      requireMost: lostEntries.requireMost,
       beforeRestart: async (error) => {
         log.error(
           "the cluster's engine has lost entries of a log; this node's file has them, and begins the log anew",
@@ -185,7 +215,8 @@ export function createCell(deps: CellDeps): Cell {
           },
         );
         deps.onLogLost();
-        await snapshots.take(file);
+        await lostEntries.keepInSnapshot(writing.number);
+        await cells.nameCluster();
         const entry = await cells.find(cell);
         if (!entry || !isHolder(entry.owner, self)) throw cellMoved();
       },
@@ -195,7 +226,8 @@ export function createCell(deps: CellDeps): Cell {
     opening = writing;
     try {
       await renew();
-      owned = { served: await open(writing.replicate), writing };
+      const served = await open(writing.replicate);
+      owned = { served, writing, began: writing.number, lookForLoss: lostEntries.watch() };
       phase = "owning";
       failedOpens = 0;
       deps.onOwned(performance.now() - began);
@@ -204,7 +236,7 @@ export function createCell(deps: CellDeps): Cell {
     } catch (error) {
       phase = "idle";
       if (isAboutFile(error)) broken = error;
-      if (!isOfCluster(error) && ++failedOpens % FAILED_OPENS === 0) await passOn(error);
+      if (isAboutDisk(error) || (!isOfCluster(error) && ++failedOpens % FAILED_OPENS === 0)) await passOn(error);
       throw error;
     } finally {
       opening = undefined;
@@ -219,7 +251,7 @@ export function createCell(deps: CellDeps): Cell {
     const alive = lease.alive().filter((node) => node.address !== self.address && canTake(node, entry));
     const heir = alive.find(({ address }) => address === entry.standby) ?? alive[0];
     if (!heir) return;
-    log.error("this node can't open the cell, so another one gets it", { cell, node: heir.address, error });
+    log.error("this node can't open or write the cell, so another one gets it", { cell, node: heir.address, error });
     const owner = { address: heir.address, instance: null };
     const failed = { address: self.address, at: Date.now() };
     await cells.swap(cell, { owner, standby: self.address, epoch: entry.epoch + 1, failed });
@@ -231,35 +263,25 @@ export function createCell(deps: CellDeps): Cell {
     broken = undefined;
   }
 
-  /** With a log that has lost entries, the node whose file has most of them has to own the cell. */
-  async function requireMost(last: number): Promise<void> {
-    const most = lease
-      .alive()
-      .filter(({ address, copies }) => address !== self.address && (copies[cell] ?? 0) > last)
-      .sort((a, b) => (b.copies[cell] ?? 0) - (a.copies[cell] ?? 0))[0];
-    if (!most) return;
-    const entry = await cells.find(cell);
-    if (!entry || !isHolder(entry.owner, self)) return;
-    const owner = { address: most.address, instance: null };
-    await cells.swap(cell, { owner, standby: self.address, epoch: entry.epoch + 1 });
-    throw new Error(`The log has lost entries, and ${most.address} has more of them: it owns the cell.`);
-  }
-
-  async function decideAsOwner({ writing }: NonNullable<typeof owned>): Promise<void> {
+  async function decideAsOwner({ writing, began, lookForLoss }: Owned): Promise<void> {
     number = writing.number;
     if (isCutOff(writing)) return giveUp(writing, "The lease ran out.");
-    const entry = await findInTime();
+    const [entry, loss] = await Promise.all([inTime(cells.find(cell)), inTime(lookForLoss(number))]);
     if (isCutOff(writing)) return giveUp(writing, "The lease ran out.");
     if (entry === "unknown") {
-      retry = setTimeout(wake, RETRY_MS);
+      retry ??= setTimeout(wake, RETRY_MS);
       return;
     }
     if (!entry || !isHolder(entry.owner, self)) {
       return giveUp(writing, entry ? `${entry.owner.address} owns it, claim ${entry.epoch}.` : "Nobody owns it.");
     }
+    if (loss === "unknown" || loss === "unsure") retry ??= setTimeout(wake, RETRY_MS);
+    else if (loss.last < number) return giveUp(writing, "The engine has lost the end of the log.");
+    else if (missingFrom(loss) > writing.number - began) return yieldTo(longestOf(loss.longer) as string, loss);
     const alive = lease.alive();
     const standby = standbyAmong(alive, entry.standby);
     if (standby !== entry.standby) await cells.swap(cell, { ...entry, standby });
+    if (typeof loss !== "string") await lostEntries.goOnWithout({ ...entry, standby }, loss.longer);
     const wanted = deps.wanted();
     const isDraining = deps.isDraining();
     const find = (to: string | null | undefined) =>
@@ -267,18 +289,29 @@ export function createCell(deps: CellDeps): Cell {
     // A node that is gone, or gives its own cells up, holds nothing back: neither a drain, nor a later move.
     const heir = find(wanted) ?? (isDraining ? find(standby) : undefined);
     if (heir && (heir.copies[cell] ?? 0) >= number - CLOSE_BEHIND) return handOver(heir.address);
-    if (isDraining || (wanted !== undefined && wanted !== self.address)) retry = setTimeout(wake, RETRY_MS);
+    if (isDraining || (wanted !== undefined && wanted !== self.address)) retry ??= setTimeout(wake, RETRY_MS);
+  }
+
+  /** What was written here since is less than what the other node has: this file is set aside when it follows. */
+  async function yieldTo(address: string, loss: Loss): Promise<void> {
+    log.error("the cluster's engine has lost entries which another node has: that node gets the cell", {
+      ...{ cell, node: address, ...loss },
+    });
+    deps.onLogLost();
+    await leave(0);
+    await giveTo(address, self.address);
   }
 
   const isCutOff = (writing: Writing) => writing.lost !== undefined || !lease.isTrusted();
 
   /** The owner must not wait for an engine that is silent: it has to end before the others take it for dead. */
-  const findInTime = () =>
-    Promise.race([cells.find(cell).catch(() => "unknown" as const), Bun.sleep(findMs).then(() => "unknown" as const)]);
+  const inTime = <Answer>(asked: Promise<Answer>) =>
+    Promise.race([asked.catch(() => "unknown" as const), Bun.sleep(findMs).then(() => "unknown" as const)]);
 
-  function giveUp(writing: Writing, why: string): Promise<void> {
+  async function giveUp(writing: Writing, why: string): Promise<void> {
     deps.onLost(writing.lost ?? new Error(why));
-    return leave(0, writing.lost);
+    await leave(0, writing.lost);
+    if (isAboutDisk(writing.lost)) await passOn(writing.lost);
   }
 
   async function leave(grace: number, why?: unknown): Promise<void> {
@@ -303,10 +336,7 @@ export function createCell(deps: CellDeps): Cell {
 
   async function handOver(heir: string): Promise<void> {
     await leave(graceMs);
-    const entry = await cells.find(cell);
-    if (!entry || !isHolder(entry.owner, self)) return;
-    const standby = isStopped ? null : self.address;
-    await cells.swap(cell, { owner: { address: heir, instance: null }, standby, epoch: entry.epoch + 1 });
+    await giveTo(heir, isStopped ? null : self.address);
   }
 
   async function startFollowing(): Promise<void> {

@@ -2,7 +2,7 @@
 import { MINUTE } from "../../kernel/util/time.ts";
 import { EngineUnavailable } from "../engine.ts";
 import { SnapshotNeeded } from "../log/catch-up.ts";
-import { CopyBroken } from "../log/copy.ts";
+import { CopyBroken, CopyUnwritable } from "../log/copy.ts";
 import type { CellEntry } from "./cell-table.ts";
 import type { NodeState } from "./lease.ts";
 
@@ -26,3 +26,11 @@ export function isOfCluster(error: unknown): boolean {
 
 /** The file has to be made anew, from a snapshot. */
 export const isAboutFile = (error: unknown) => error instanceof SnapshotNeeded || error instanceof CopyBroken;
+
+/** Such as a full disk: the file only lags, and another node may go on at once. */
+export function isAboutDisk(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof CopyUnwritable || ("code" in at && at.code === "STORAGE_UNAVAILABLE")) return true;
+  }
+  return false;
+}

@@ -29,6 +29,9 @@ export interface FollowerDeps {
   retryMs?: number;
 }
 
+/** Milliseconds for which a log may end before this copy until the log of this machine says so. */
+const LOST_MS = 10_000;
+
 export async function startFollower({
   engine,
   file,
@@ -43,6 +46,8 @@ export async function startFollower({
   const stopped = new AbortController();
   let copy: Copy;
   let hasApplied = false;
+  /** Since when the log has ended before this copy; infinite once that was said. */
+  let lostSince: number | undefined;
   try {
     copy = await openCopy(storage, cluster);
   } catch (error) {
@@ -52,7 +57,18 @@ export async function startFollower({
 
   function onMessage(): boolean {
     hasApplied = true;
+    lostSince = undefined;
     return stopped.signal.aborted;
+  }
+
+  function noteLost(error: LogLost): void {
+    lostSince ??= performance.now();
+    if (performance.now() - lostSince < LOST_MS) return;
+    lostSince = Number.POSITIVE_INFINITY;
+    log.warn("the engine has lost entries that this copy has, and the owner of the cell does not begin the log anew", {
+      file,
+      error,
+    });
   }
 
   async function keepApplying(): Promise<void> {
@@ -66,6 +82,7 @@ export async function startFollower({
           return;
         }
         log.debug("a copy waits for its log", { file, error });
+        if (error instanceof LogLost) noteLost(error);
         await Bun.sleep(retryMs);
       }
     }

@@ -48,6 +48,13 @@ describe("seeing all nodes", () => {
     expect(appliedBy(lease, address)).toBe(7);
   });
 
+  test("waits until those could be seen that have been there before", async () => {
+    const [first] = await startTwo();
+    expect(first.lease.isSettled()).toBe(false);
+    await first.lease.seeAll();
+    expect(first.lease.isSettled()).toBe(true);
+  });
+
   test("does not wait for one that is dead", async () => {
     const [{ lease }, { engine, address }] = await startTwo();
     engine.isAway = true;

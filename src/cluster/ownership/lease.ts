@@ -33,7 +33,7 @@ export interface Lease {
   /** What the clock of a node shows now, in epoch ms, as its last renewal tells; undefined for one that was never seen. */
   clockOf(address: string): number | undefined;
   /**
-   * Resolves once every other node has renewed its lease since the call, or is dead: what they say of themselves is not old then.
+   * Resolves once the lease is settled and every other node has renewed its own since the call, or is dead: what they say of themselves is not old then.
    * Throws `EngineUnavailable` when the own lease runs out.
    */
   seeAll(): Promise<void>;
@@ -167,7 +167,7 @@ export function createLease({
     },
     async seeAll() {
       const began = now();
-      while (!isWatching() || others().some(({ at }) => at <= began)) {
+      while (!isSettled() || others().some(({ at }) => at <= began)) {
         if (!isTrusted()) throw new EngineUnavailable("The lease ran out.");
         await Bun.sleep(times.renewMs / 20);
       }

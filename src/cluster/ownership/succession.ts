@@ -23,8 +23,9 @@ export function isHeir(entry: CellEntry | undefined, isSettled: boolean, success
   const { self, alive } = succession;
   // A process of this node owned it, and is gone for certain: this one has its ports and its file.
   if (entry?.owner.address === self) return true;
-  if (entry === undefined) return placeOf(succession)?.owner === self;
+  // Also for a cell without an entry: the engine may have lost what the others are about to bring back.
   if (!isSettled) return false;
+  if (entry === undefined) return placeOf(succession)?.owner === self;
   const hasStandby = alive.some(({ address }) => address === entry.standby);
   return (hasStandby ? entry.standby : placeOf(succession)?.owner) === self;
 }

@@ -5,9 +5,10 @@ import { cellMoved } from "../away.ts";
 import { EngineUnavailable, type LogEngine, Moved } from "../engine.ts";
 import { catchUp, LogLost } from "../log/catch-up.ts";
 import { type CellLog, openCellLog } from "../log/cell-log.ts";
-import { type Copy, CopyBroken, openCopy } from "../log/copy.ts";
+import { type Copy, CopyBroken, CopyUnwritable, openCopy } from "../log/copy.ts";
 import { encodeEntry } from "../log/entry.ts";
 import { createReplicatedCommit } from "../log/replicated-commit.ts";
+import { restartLog } from "../log/restart.ts";
 
 type Writer = Pick<StorageEngine, "commit" | "commitLong">;
 
@@ -45,6 +46,8 @@ export interface WritingDeps {
 
 /** A new owner that finds another entry at the end of the log reads it and tries again. */
 const MAX_CLAIMS = 20;
+/** After these nothing can be written any more. */
+const ENDING = [Moved, CopyBroken, CopyUnwritable, EngineUnavailable];
 
 export function createWriting(deps: WritingDeps): Writing {
   const { engine, address, cluster, seeAll, requireMost, beforeRestart, onLost, onAppend } = deps;
@@ -82,7 +85,7 @@ export function createWriting(deps: WritingDeps): Writing {
       await seeAll();
       await requireMost(number);
       await beforeRestart(error);
-      await engine.restart(number);
+      await restartLog(engine, number);
       return number;
     }
   }
@@ -104,7 +107,7 @@ export function createWriting(deps: WritingDeps): Writing {
       return result;
     } catch (error) {
       if (error instanceof AppError && error.code === "CELL_MOVED") throw error;
-      if (!(error instanceof Moved || error instanceof CopyBroken || error instanceof EngineUnavailable)) throw error;
+      if (!ENDING.some((kind) => error instanceof kind)) throw error;
       if (lost === undefined) {
         lost = error;
         lifetime.abort(cellMoved());

@@ -1,4 +1,5 @@
 // Lets accounts move to and from a cell: puts the gate before its surfaces, and answers what the driver in cell 0 asks for.
+import { accountFiles } from "../../cluster/accounts/account-files.ts";
 import { type AccountSide, createAccountSide } from "../../cluster/accounts/account-side.ts";
 import { remainsOf } from "../../cluster/accounts/cell-remains.ts";
 import { createForgetting } from "../../cluster/accounts/deleted-accounts.ts";
@@ -10,7 +11,6 @@ import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import type { CellNames } from "../../cluster/cells/cell-names.ts";
 import type { Database } from "../../kernel/database/database.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { KEPT_FOLDERS, type SharedFiles } from "../../kernel/files.ts";
 import { createKeyedQueue } from "../../kernel/util/keyed-queue.ts";
 import type { App } from "../app.ts";
 import { programCommand } from "../backups/backup-process.ts";
@@ -41,11 +41,12 @@ export function openAccounts(
     gate,
     hooks: names.accountHooks,
     pack: (account, path) => packInProcess(database.file, dataDir, account, path),
-    files: filesOf(files),
+    files: accountFiles(files),
     auditBreaks: () => breaksOf(kernel.audit),
     call,
     log,
   });
+  side.sweep().catch((error: unknown) => log.warn("parcels of moves that are over could not be deleted", { error }));
   const { countKept, forgetAccount } = createForgetting(() => names.others.length + 1, call);
   names.attach({
     countKept,
@@ -108,22 +109,6 @@ async function packInProcess(file: string | undefined, ...[dataDir, account, pat
   if (code !== 0) throw new Error(failure.trim().split("\n").at(-1) || "The account could not be packed.");
   return JSON.parse(text) as Packed;
 }
-
-/** On a machine alone, all files are here. */
-const filesOf = (files: SharedFiles | undefined) => ({
-  async bringAgents(agents: readonly string[]) {
-    if (!files) return;
-    for (const agent of agents)
-      for (const folder of KEPT_FOLDERS)
-        for (const { path } of await files.list(`${folder}/${agent}/`)) await files.bring(path);
-  },
-  bring: async (path: string) => (await files?.bring(path)) ?? false,
-  forget: async (paths: readonly string[]) => files?.forget(paths),
-  async keep(paths: readonly string[]) {
-    // What a local MCP server has written stays on its machine.
-    for (const path of paths) if (!path.startsWith("mcp/")) await files?.keep(path);
-  },
-});
 
 const onServer = () =>
   new AppError(

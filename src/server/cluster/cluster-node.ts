@@ -1,6 +1,7 @@
 // Joins the cluster for one cell: connects to the engine, and follows or owns the cell in this process.
 import { dirname } from "node:path";
 import { version } from "../../../package.json";
+import { sweepUnowned } from "../../cluster/accounts/parcels.ts";
 import { type ClusterFigures, createClusterFigures } from "../../cluster/figures.ts";
 import { filesOfCell } from "../../cluster/files/blobs-under.ts";
 import { keepAll } from "../../cluster/files/keep-all.ts";
@@ -76,12 +77,6 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
     return found === address ? undefined : found;
   };
   const blobs = filesOfCell(await engine.blobs("files"), cell);
-  // Files that were on their way when a process ended. One machine looks for all.
-  const sweeping = setInterval(() => {
-    if (cell === 0 && node?.phase === "owning")
-      void blobs.sweep().catch((error: unknown) => log.debug("interrupted files could not be swept", { error }));
-  }, HOUR);
-  sweeping.unref();
   const video = createVideoPipe({ config, owner: () => otherOwner(cell), log });
   const opened = createClusterCell({
     ...deps,
@@ -89,6 +84,22 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
     figures,
     video,
   });
+  /**
+   * Deletes what processes have left that ended: in the store parts of files, for which one machine looks for all, and on this machine's
+   * disk parcels of moves. They are personal data, and of no use once the account has arrived elsewhere.
+   */
+  function sweep(): void {
+    if (cell === 0 && node?.phase === "owning")
+      void blobs.sweep().catch((error: unknown) => log.debug("interrupted files could not be swept", { error }));
+    try {
+      if (!opened.current) sweepUnowned(config.dataDir, file as string);
+    } catch (error) {
+      log.debug("parcels of moves that are over could not be deleted", { error });
+    }
+  }
+  sweep();
+  const sweeping = setInterval(sweep, HOUR);
+  sweeping.unref();
   try {
     const started = await startNode({
       engine,

@@ -1,0 +1,26 @@
+// Begins a log anew behind a file's last entry, after the engine has lost entries that the file has. A message that names that number
+// comes first, appended as any other: a node that has lost the cell meanwhile is refused. Moving the end of the log comes second. Any
+// node that finds the message does that again, and at any later time it deletes nothing, since all numbers are above by then.
+import { EngineUnavailable, type LogEngine } from "../engine.ts";
+import { isRestart, restartMessage, restartOf } from "./cell-log.ts";
+
+type Restarting = Pick<LogEngine, "bounds" | "read" | "append" | "trim">;
+
+/**
+ * @param number the last entry of the file, above the last number of the log
+ * Throws `Moved` if another node has appended meanwhile, and `EngineUnavailable`, after which the log has to be read again.
+ */
+export async function restartLog(engine: Restarting, number: number): Promise<void> {
+  const { first, last } = await engine.bounds();
+  if (last >= first) await finishRestart(engine, await engine.read(last));
+  await engine.append(last, restartMessage(number));
+  await engine.trim(number);
+}
+
+/** Throws `EngineUnavailable` if the message begins the log anew: then it does, and has to be read again. */
+export async function finishRestart(engine: Pick<LogEngine, "trim">, message: Uint8Array | undefined): Promise<void> {
+  if (!message || !isRestart(message)) return;
+  const number = restartOf(message);
+  await engine.trim(number);
+  throw new EngineUnavailable(`The log begins anew behind ${number}.`);
+}

@@ -1,0 +1,119 @@
+// What an owner does about entries that the engine has lost, and that its own file or another node's copy still has.
+import type { Log } from "../../kernel/telemetry/log.ts";
+import type { LogEngine } from "../engine.ts";
+import { SnapshotNeeded } from "../log/catch-up.ts";
+import type { Snapshots } from "../snapshot/snapshots.ts";
+import { type CellEntry, type CellTable, type Holder, isHolder } from "./cell-table.ts";
+import type { Lease } from "./lease.ts";
+
+export interface Loss {
+  /** The last entry that the log has. */
+  last: number;
+  /** The copies of other nodes that have later ones, by address, with the last of each. */
+  longer: Readonly<Record<string, number>>;
+}
+
+export interface LostEntriesDeps {
+  cell: number;
+  self: Holder;
+  engine: Pick<LogEngine, "bounds">;
+  cells: CellTable;
+  lease: Pick<Lease, "alive">;
+  snapshots: Pick<Snapshots, "take" | "list" | "replace">;
+  file: string;
+  log: Log;
+  onLogLost(): void;
+  sureMs?: number;
+}
+
+/** A server of the engine that leads since a moment ago may not know the end of the log yet. */
+const SURE_MS = 2_000;
+
+export function createLostEntries(deps: LostEntriesDeps) {
+  const { cell, self, engine, cells, lease, snapshots, file, log, onLogLost, sureMs = SURE_MS } = deps;
+
+  /** Gives the cell to another node, if it is this one's. */
+  async function giveTo(address: string, standby: string | null): Promise<void> {
+    const entry = await cells.find(cell);
+    if (!entry || !isHolder(entry.owner, self)) return;
+    await cells.swap(cell, { owner: { address, instance: null }, standby, epoch: entry.epoch + 1 });
+  }
+
+  /** The copies of other nodes that have entries after `last`, but for those that the cell goes on without. */
+  const copiesAfter = (last: number, without: CellEntry["without"] = {}) =>
+    Object.fromEntries(
+      lease
+        .alive()
+        .map(({ address, copies }) => [address, copies[cell] ?? 0] as const)
+        .filter(([address, most]) => address !== self.address && most > last && without[address] === undefined),
+    );
+
+  return {
+    giveTo,
+
+    /**
+     * Looks for what is missing: answers once it was missing for two seconds, and "unsure" until then.
+     * @param number the last entry that the owner's file has
+     */
+    watch() {
+      let since: number | undefined;
+      return async (number: number): Promise<Loss | "unsure"> => {
+        const seen = copiesAfter(number);
+        const { last } = await engine.bounds();
+        const longer = Object.fromEntries(Object.entries(seen).filter(([, most]) => most > last));
+        const isWhole = last >= number && Object.keys(longer).length === 0;
+        since = isWhole ? undefined : (since ?? performance.now());
+        return since !== undefined && performance.now() - since < sureMs ? "unsure" : { last, longer };
+      };
+    },
+
+    /** With a log that has lost entries, the node whose file has most of them has to own the cell: gives it to that node, and throws. */
+    async requireMost(last: number): Promise<void> {
+      const entry = await cells.find(cell);
+      if (!entry || !isHolder(entry.owner, self)) return;
+      const most = longestOf(copiesAfter(last, entry.without));
+      if (most === undefined) return;
+      await giveTo(most, self.address);
+      throw new Error(`The log has lost entries, and ${most} has more of them: it owns the cell.`);
+    },
+
+    /**
+     * Before a log begins anew behind this file: those that are behind it need a snapshot. Throws `SnapshotNeeded` if an earlier one has
+     * more than this file.
+     */
+    async keepInSnapshot(last: number): Promise<void> {
+      const [newest] = await snapshots.list();
+      if (newest && newest.number > last)
+        throw new SnapshotNeeded(
+          `This copy has applied ${last}, and a snapshot has the entries up to ${newest.number}.`,
+        );
+      await snapshots.take(file);
+    },
+
+    /** Writes down which copies the cell goes on without. */
+    async goOnWithout(entry: CellEntry, longer: Loss["longer"]): Promise<void> {
+      const { without = {}, ...rest } = entry;
+      const nodes = Object.keys(longer).filter((address) => without[address] === undefined);
+      const isSame = nodes.length === 0 && Object.keys(without).every((address) => longer[address] !== undefined);
+      if (isSame) return;
+      const isWhole = Object.keys(longer).length === 0;
+      if (!(await cells.swap(cell, isWhole ? rest : { ...rest, without: longer })) || nodes.length === 0) return;
+      log.error(
+        "the cluster's engine has lost entries which other nodes have: the cell goes on without, and they set their files aside",
+        { cell, nodes },
+      );
+      onLogLost();
+      // Snapshots from before would come first.
+      void snapshots
+        .replace(file)
+        .catch((error: unknown) => log.warn("a snapshot could not be taken", { cell, error }));
+    },
+  };
+}
+
+/** How many entries of other copies the log does not have. */
+export const missingFrom = ({ last, longer }: Loss) => Math.max(0, ...Object.values(longer).map((most) => most - last));
+
+/** The address of the node that has most. */
+export const longestOf = (copies: Readonly<Record<string, number>>): string | undefined =>
+  Object.entries(copies).toSorted(([, a], [, b]) => b - a)[0]?.[0];
