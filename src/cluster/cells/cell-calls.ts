@@ -33,6 +33,12 @@ const LOOK_MS = 250;
 /** A call that is not even made again if the cell has said that it is away: a part of it may have been done. */
 const COMMAND = "command";
 /** Calls that have the same effect when they are made twice: they are made again if the cell ended in the middle. */
+interface Answer {
+  ok: boolean;
+  status: number;
+  body: Record<string, unknown>;
+}
+
 const REPEATABLE = new Set(["find", "reserve", "confirm", "knows", "leastLoaded", "load", "moveAccount", "isClosing"]);
 const mayHaveEnded = (error: unknown) => error instanceof AppError && error.code === "RELAY_BROKEN";
 
@@ -61,23 +67,30 @@ export function createCellCalls({ local, node, grants, changed }: CellCallsDeps)
     const address = node(cell);
     if (address === undefined) return undefined;
     const outcome = await send(cell, address, JSON.stringify({ name, args }));
-    if (outcome === "again" || (outcome instanceof Response && isMoved(outcome))) return undefined;
+    if (outcome === "again") return undefined;
     if (outcome === "broken") {
       if (REPEATABLE.has(name)) return undefined;
       throw brokenRelay();
     }
-    const body = (await outcome.json()) as Record<string, unknown>;
-    if (!outcome.ok) throw toError({ status: outcome.status, body });
+    const { ok, status, body } = outcome;
+    if (!ok) throw toError({ status, body });
     return { result: body.result };
   }
 
   /** A machine that has lost its power does not answer: its call breaks off once another one has the cell. */
-  async function send(cell: number, address: string, body: string) {
+  async function send(cell: number, address: string, body: string): Promise<"again" | "broken" | Answer> {
     const departure = departures.watch(cell, address);
     try {
       const grant = { surface: "call", cell, clientAddress: "" } as const;
       const request = new Request(`${address}${PATH}`, { method: "POST", body });
-      return await prepareRelay(request, grants, body).send(address, grant, departure.gone);
+      const outcome = await prepareRelay(request, grants, body).send(address, grant, departure.gone);
+      if (!(outcome instanceof Response)) return outcome;
+      if (isMoved(outcome)) return "again";
+      const { ok, status } = outcome;
+      return await outcome.json().then(
+        (answer) => ({ ok, status, body: answer as Record<string, unknown> }),
+        () => "broken" as const,
+      );
     } finally {
       departure.end();
     }

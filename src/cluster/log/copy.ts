@@ -58,6 +58,8 @@ export async function openCopy(storage: Storage, cluster: string): Promise<Copy>
       const rest = batches.slice(done);
       let next = progress;
       const note = (made: readonly Outcome[]) => {
+        // Before anything is committed: what other copies have must not be noted as applied without it.
+        requireSame(made);
         const end = done + made.length;
         next = {
           after,
@@ -128,6 +130,8 @@ function requireSame(outcomes: readonly Outcome[]): void {
   for (const outcome of outcomes) {
     if (!("error" in outcome)) continue;
     const cause = outcome.error;
+    // The note found it, and the whole group was undone.
+    if (cause instanceof CopyBroken || cause instanceof CopyUnwritable) throw cause;
     const code = sqliteCode(cause);
     const isSame = code === "" ? !(cause instanceof AppError && cause.status === 503) : SAME_ON_ALL.test(code);
     if (isSame) continue;

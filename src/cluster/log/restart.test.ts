@@ -33,7 +33,7 @@ function heldUp(engine: LogEngine, step: "append" | "trim") {
 describe("a log that begins anew", () => {
   test("goes on after the last entry of the file", async () => {
     const engine = await shortLog();
-    await restartLog(engine, 10);
+    await restartLog(engine, 10, await engine.bounds());
     expect(await engine.bounds()).toMatchObject({ first: 11, last: 10 });
     expect(await engine.append(10, bytes("eleven"))).toBe(11);
   });
@@ -41,7 +41,7 @@ describe("a log that begins anew", () => {
   test("stays as it is if another node has appended since, although this one believed to own the cell", async () => {
     const engine = await shortLog();
     const { slow, arrived, go } = heldUp(engine, "append");
-    const late = restartLog(slow, 10);
+    const late = restartLog(slow, 10, await engine.bounds());
     await arrived;
     await engine.append(1, bytes("of the new owner"));
     go();
@@ -52,15 +52,26 @@ describe("a log that begins anew", () => {
   test("keeps what another node has written that has begun it anew meanwhile", async () => {
     const engine = await shortLog();
     const { slow, arrived, go } = heldUp(engine, "trim");
-    const late = restartLog(slow, 10);
+    const late = restartLog(slow, 10, await engine.bounds());
     await arrived;
     // The new owner finds what the former one has begun.
-    await expect(restartLog(engine, 9)).rejects.toThrow(EngineUnavailable);
+    await expect(restartLog(engine, 9, await engine.bounds())).rejects.toThrow(EngineUnavailable);
     await engine.append(10, bytes("of the new owner"));
     go();
     await late;
     expect(text(await engine.read(11))).toBe("of the new owner");
     expect(await engine.bounds()).toMatchObject({ first: 11, last: 11 });
+  });
+
+  test("stays as it is if another node has begun it anew and written since this one looked at it", async () => {
+    const engine = await shortLog();
+    const seen = await engine.bounds();
+    await restartLog(engine, 9, seen);
+    for (const word of ["ten", "eleven"]) await engine.append((await engine.bounds()).last, bytes(word));
+    await expect(restartLog(engine, 10, seen)).rejects.toThrow(Moved);
+    await expect(restartLog(engine, 10, await engine.bounds())).rejects.toThrow(EngineUnavailable);
+    expect([text(await engine.read(10)), text(await engine.read(11))]).toEqual(["ten", "eleven"]);
+    expect(await engine.bounds()).toMatchObject({ first: 10, last: 11 });
   });
 
   test("does so by whichever node finds it, if its owner was killed in the middle", async () => {

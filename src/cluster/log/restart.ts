@@ -1,17 +1,19 @@
 // Begins a log anew behind a file's last entry, after the engine has lost entries that the file has. A message that names that number
-// comes first, appended as any other: a node that has lost the cell meanwhile is refused. Moving the end of the log comes second. Any
+// comes first, appended behind what the node saw before it asked whether it has the cell: one that has lost the cell since is refused. Moving the end of the log comes second. Any
 // node that finds the message does that again, and at any later time it deletes nothing, since all numbers are above by then.
 import { EngineUnavailable, type LogEngine } from "../engine.ts";
 import { isRestart, restartMessage, restartOf } from "./cell-log.ts";
 
-type Restarting = Pick<LogEngine, "bounds" | "read" | "append" | "trim">;
+type Bounds = Pick<Awaited<ReturnType<LogEngine["bounds"]>>, "first" | "last">;
+type Restarting = Pick<LogEngine, "read" | "append" | "trim">;
 
 /**
- * @param number the last entry of the file, above the last number of the log
+ * @param number the last entry of the file
+ * @param bounds of the log, from before it was asked whether this node has the cell: what a later owner appends then refuses this
  * Throws `Moved` if another node has appended meanwhile, and `EngineUnavailable`, after which the log has to be read again.
  */
-export async function restartLog(engine: Restarting, number: number): Promise<void> {
-  const { first, last } = await engine.bounds();
+export async function restartLog(engine: Restarting, number: number, { first, last }: Bounds): Promise<void> {
+  if (last >= number) throw new EngineUnavailable(`The log has gone on to ${last}.`);
   if (last >= first) await finishRestart(engine, await engine.read(last));
   await engine.append(last, restartMessage(number));
   await engine.trim(number);

@@ -16,7 +16,7 @@ export interface CellEntry {
   standby: string | null;
   /** Grows with each claim. */
   epoch: number;
-  /** The node that has given the cell to this owner because it could not open it, and when, in epoch ms of its own clock. */
+  /** The node that has given the cell to this owner because it could not open or write it, and when, in epoch ms of its own clock. */
   failed?: { address: string; at: number };
   /** Nodes whose copies have entries that the engine has lost, and the last of each: the owner goes on without them. */
   without?: Readonly<Record<string, number>>;

@@ -277,7 +277,10 @@ export function createCell(deps: CellDeps): Cell {
     }
     if (loss === "unknown" || loss === "unsure") retry ??= setTimeout(wake, RETRY_MS);
     else if (loss.last < number) return giveUp(writing, "The engine has lost the end of the log.");
-    else if (missingFrom(loss) > writing.number - began) return yieldTo(longestOf(loss.longer) as string, loss);
+    else {
+      const usable = { ...loss, longer: lostEntries.usable(loss.longer, entry) };
+      if (missingFrom(usable) > writing.number - began) return yieldTo(longestOf(usable.longer) as string, loss);
+    }
     const alive = lease.alive();
     const standby = standbyAmong(alive, entry.standby);
     if (standby !== entry.standby) await cells.swap(cell, { ...entry, standby });

@@ -13,8 +13,11 @@ export const FAILED_FOR_MS = 10 * MINUTE;
  * A node that gives its own cells up, or could not open this one a moment ago, does not get it. Both times are by that node's own
  * clock, which may have been set between.
  */
-export const canTake = ({ address, isDraining, at }: NodeState, { failed }: CellEntry) =>
-  !isDraining && !(failed?.address === address && Math.abs(at - failed.at) < FAILED_FOR_MS);
+export const canTake = (node: NodeState, entry: CellEntry) => !node.isDraining && !hasFailed(node, entry);
+
+/** Whether a node could not open this cell a moment ago. */
+export const hasFailed = ({ address, at }: Pick<NodeState, "address" | "at">, { failed }: Pick<CellEntry, "failed">) =>
+  failed?.address === address && Math.abs(at - failed.at) < FAILED_FOR_MS;
 
 /** The engine was away, or the cell went elsewhere: no other node would fare better. */
 export function isOfCluster(error: unknown): boolean {

@@ -4,6 +4,7 @@ import type { LogEngine } from "../engine.ts";
 import { SnapshotNeeded } from "../log/catch-up.ts";
 import type { Snapshots } from "../snapshot/snapshots.ts";
 import { type CellEntry, type CellTable, type Holder, isHolder } from "./cell-table.ts";
+import { hasFailed } from "./failures.ts";
 import type { Lease } from "./lease.ts";
 
 export interface Loss {
@@ -26,6 +27,8 @@ export interface LostEntriesDeps {
   sureMs?: number;
 }
 
+/** How often a snapshot is tried that has more than the file. */
+const MAX_ASKED = 3;
 /** A server of the engine that leads since a moment ago may not know the end of the log yet. */
 const SURE_MS = 2_000;
 
@@ -36,20 +39,57 @@ export function createLostEntries(deps: LostEntriesDeps) {
   async function giveTo(address: string, standby: string | null): Promise<void> {
     const entry = await cells.find(cell);
     if (!entry || !isHolder(entry.owner, self)) return;
-    await cells.swap(cell, { owner: { address, instance: null }, standby, epoch: entry.epoch + 1 });
+    const { epoch, failed } = entry;
+    await cells.swap(cell, {
+      ...{ owner: { address, instance: null }, standby, epoch: epoch + 1 },
+      ...(failed && { failed }),
+    });
   }
 
-  /** The copies of other nodes that have entries after `last`, but for those that the cell goes on without. */
-  const copiesAfter = (last: number, without: CellEntry["without"] = {}) =>
+  /** The copies of other nodes that have entries after `last`. */
+  const copiesAfter = (last: number) =>
     Object.fromEntries(
       lease
         .alive()
         .map(({ address, copies }) => [address, copies[cell] ?? 0] as const)
-        .filter(([address, most]) => address !== self.address && most > last && without[address] === undefined),
+        .filter(([address, most]) => address !== self.address && most > last),
     );
+
+  /** Those of nodes that can have the cell: it goes on without the others, or would come back from them at once. */
+  function usable(copies: Loss["longer"], entry: CellEntry): Loss["longer"] {
+    const { without = {} } = entry;
+    const unable = new Set(
+      lease
+        .alive()
+        .filter((node) => hasFailed(node, entry))
+        .map(({ address }) => address),
+    );
+    return Object.fromEntries(
+      Object.entries(copies).filter(([address]) => without[address] === undefined && !unable.has(address)),
+    );
+  }
+
+  /** Snapshots from before the loss are to be gone before other nodes set their files aside: they would begin with them. */
+  let replacing: "no" | "begun" | "done" = "no";
+  function replaceSnapshots(): void {
+    if (replacing !== "no") return;
+    replacing = "begun";
+    void snapshots.replace(file).then(
+      () => {
+        replacing = "done";
+      },
+      (error: unknown) => {
+        replacing = "no";
+        log.warn("a snapshot could not be taken", { cell, error });
+      },
+    );
+  }
+  /** How often a snapshot was asked for that has more than the file, by name. */
+  const asked = new Map<string, number>();
 
   return {
     giveTo,
+    usable,
 
     /**
      * Looks for what is missing: answers once it was missing for two seconds, and "unsure" until then.
@@ -71,7 +111,7 @@ export function createLostEntries(deps: LostEntriesDeps) {
     async requireMost(last: number): Promise<void> {
       const entry = await cells.find(cell);
       if (!entry || !isHolder(entry.owner, self)) return;
-      const most = longestOf(copiesAfter(last, entry.without));
+      const most = longestOf(usable(copiesAfter(last), entry));
       if (most === undefined) return;
       await giveTo(most, self.address);
       throw new Error(`The log has lost entries, and ${most} has more of them: it owns the cell.`);
@@ -79,14 +119,17 @@ export function createLostEntries(deps: LostEntriesDeps) {
 
     /**
      * Before a log begins anew behind this file: those that are behind it need a snapshot. Throws `SnapshotNeeded` if an earlier one has
-     * more than this file.
+     * more than this file, three times at most: one that can't be read does not keep the cell from going on.
      */
     async keepInSnapshot(last: number): Promise<void> {
       const [newest] = await snapshots.list();
-      if (newest && newest.number > last)
+      const times = (newest && asked.get(newest.name)) ?? 0;
+      if (newest && newest.number > last && times < MAX_ASKED) {
+        asked.set(newest.name, times + 1);
         throw new SnapshotNeeded(
           `This copy has applied ${last}, and a snapshot has the entries up to ${newest.number}.`,
         );
+      }
       await snapshots.take(file);
     },
 
@@ -97,16 +140,14 @@ export function createLostEntries(deps: LostEntriesDeps) {
       const isSame = nodes.length === 0 && Object.keys(without).every((address) => longer[address] !== undefined);
       if (isSame) return;
       const isWhole = Object.keys(longer).length === 0;
+      if (isWhole) replacing = "no";
+      else if (nodes.length > 0 && replacing !== "done") return replaceSnapshots();
       if (!(await cells.swap(cell, isWhole ? rest : { ...rest, without: longer })) || nodes.length === 0) return;
       log.error(
         "the cluster's engine has lost entries which other nodes have: the cell goes on without, and they set their files aside",
         { cell, nodes },
       );
       onLogLost();
-      // Snapshots from before would come first.
-      void snapshots
-        .replace(file)
-        .catch((error: unknown) => log.warn("a snapshot could not be taken", { cell, error }));
     },
   };
 }

@@ -82,10 +82,11 @@ export function createWriting(deps: WritingDeps): Writing {
     } catch (error) {
       if (!(error instanceof LogLost)) throw error;
       const { number } = opened.progress;
+      const bounds = await engine.bounds();
       await seeAll();
       await requireMost(number);
       await beforeRestart(error);
-      await restartLog(engine, number);
+      await restartLog(engine, number, bounds);
       return number;
     }
   }

@@ -121,7 +121,7 @@ describe("what a cell sends along with a request", () => {
   });
 });
 
-/** A grant as version 0.2 signs it. */
+/** A grant as an earlier version signs it. */
 function formerHeader(claims: object): string {
   const all = { ...claims, from: SIGNER, node: RECEIVER, expires: Date.now() + 30 * SECOND };
   const payload = Buffer.from(JSON.stringify(all)).toString("base64url");

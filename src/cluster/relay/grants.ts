@@ -36,7 +36,7 @@ interface Claims extends VerifiedGrant {
   request: string;
   /** Epoch ms, by the clock of the machine that has signed it. */
   expires: number;
-  /** The hash of what another cell has sent along; null without it, undefined in a grant of version 0.2 or older. */
+  /** The hash of what another cell has sent along; null without it, undefined in a grant of an earlier version. */
   forwarding?: string | null;
   /** Of a call, which is taken once. */
   nonce?: string;
@@ -128,7 +128,7 @@ export function createRelayGrants(vault: Vault, clocks?: Clocks, other?: Vault):
   };
 }
 
-/** Whether a call's grant is for this body. Machines with version 0.2, which run beside newer ones during an upgrade, name none. */
+/** Whether a call's grant is for this body. Machines with an earlier version, which run beside newer ones during an upgrade, name none. */
 export const isOfBody = ({ body }: VerifiedGrant, text: string) => body === undefined || body === hashOf(text);
 
 const hashOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("base64url");

@@ -17,6 +17,7 @@ export function movedResponse(): Response {
 /** A body up to this size is read first, so that the request can be sent again to the next owner. */
 export const BUFFERED_BYTES = 1024 * 1024;
 
+/** An answer up to this size is read whole while its sender is watched, so that it comes whole or is asked for again. */
 const SHORT_BYTES = 64 * 1024;
 
 /** RFC 9110, section 7.6.1: they belong to one connection. */

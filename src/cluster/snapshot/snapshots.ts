@@ -41,7 +41,7 @@ export interface SnapshotDeps {
   cell: number;
   /** Of the migrations that this binary knows. */
   knownMigrations?: ReadonlySet<string>;
-  log?: Pick<Log, "warn">;
+  log?: Pick<Log, "warn" | "debug">;
 }
 
 const KEPT = 2;
@@ -79,7 +79,7 @@ export function createSnapshots({ blobs, cell, knownMigrations = new Set(), log 
       const number = readPlace(path)?.number;
       if (number === undefined) throw new Error(`${file} is no file of a cluster.`);
       // Those that were interrupted would fill the disks of NATS.
-      await blobs.sweep();
+      await blobs.sweep().catch((error: unknown) => log?.debug("interrupted snapshots could not be swept", { error }));
       const takenAt = Date.now();
       const name = `cell-${cell}-${number}-${takenAt}.db.zst`;
       const compressed = createZstdCompress();
