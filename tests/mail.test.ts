@@ -84,8 +84,8 @@ test("a mail server that is down, hangs or disconnects delays only mails; all ar
     const isFelt = async () => {
       const { calm, worst } = await medians(ask, 7);
       found.push(`${what}: ${worst.toFixed(1)} ms instead of ${calm.toFixed(1)}`);
-      // A busy machine adds a few milliseconds; waiting for a mail server would add seconds.
-      return worst > calm * 1.5 + 5;
+      // A busy machine adds some milliseconds; waiting for a mail server would add seconds.
+      return worst > calm * 1.5 + 500;
     };
     // Other processes on this machine may disturb one round, but hardly three.
     const felt = (await isFelt()) && (await isFelt()) && (await isFelt());
