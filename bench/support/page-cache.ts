@@ -5,8 +5,8 @@ import { run } from "../../tests/support/process.ts";
 const TIMEOUT_MS = 120_000;
 
 /**
- * Writes what is not yet on the disk and drops the pages of a file (`posix_fadvise` with `POSIX_FADV_DONTNEED`, by dd; needs no
- * root). Pages that a process has mapped stay, so no process may have the file open. Linux only. Throws if dd fails.
+ * Writes a file's new pages to the disk, then drops all its pages from the cache (by dd, with `POSIX_FADV_DONTNEED`; needs no root).
+ * Pages that a process has mapped stay, so no process may have the file open. Linux only. Throws if dd fails.
  */
 export async function dropFromCache(file: string): Promise<void> {
   await dd(`if=${file}`, `of=${file}`, "count=0", "conv=notrunc,fsync");

@@ -54,8 +54,7 @@ export function createParcels({ dataDir, database, files }: Pick<AccountSideDeps
       const found = namesIn(dataDir);
       // They are packed anew.
       for (const path of found.filter((one) => one.endsWith(".out"))) rmSync(join(dataDir, path), { force: true });
-      const known = await wanted();
-      for (const path of found) if (!known.has(path)) rmSync(join(dataDir, path), { force: true });
+      deleteAllBut(dataDir, found, await wanted());
       const isUsed = (await database.read("SELECT 1 FROM moving_accounts LIMIT 1")).rows.length > 0;
       if (isUsed || found.length > 0) await sweepShared();
     },
@@ -66,8 +65,11 @@ export function createParcels({ dataDir, database, files }: Pick<AccountSideDeps
 export function sweepUnowned(dataDir: string, file: string): void {
   const found = namesIn(dataDir);
   if (found.length === 0) return;
-  const known = existsSync(file) ? readWanted(file) : new Set();
-  for (const path of found) if (!known.has(path)) rmSync(join(dataDir, path), { force: true });
+  deleteAllBut(dataDir, found, existsSync(file) ? readWanted(file) : new Set());
+}
+
+function deleteAllBut(dataDir: string, found: readonly string[], wanted: ReadonlySet<string>): void {
+  for (const path of found) if (!wanted.has(path)) rmSync(join(dataDir, path), { force: true });
 }
 
 function readWanted(file: string): Set<string> {

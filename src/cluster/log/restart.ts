@@ -1,6 +1,7 @@
 // Begins a log anew behind a file's last entry, after the engine has lost entries that the file has. A message that names that number
-// comes first, appended behind what the node saw before it asked whether it has the cell: one that has lost the cell since is refused. Moving the end of the log comes second. Any
-// node that finds the message does that again, and at any later time it deletes nothing, since all numbers are above by then.
+// comes first. It is appended behind the end that the node saw before it asked whether it has the cell: a node that has lost the cell
+// since is refused. Moving the end of the log comes second. Any node that finds the message does that again; later it deletes nothing,
+// since all numbers are above by then.
 import { EngineUnavailable, type LogEngine } from "../engine.ts";
 import { isRestart, restartMessage, restartOf } from "./cell-log.ts";
 

@@ -252,9 +252,7 @@ export function createCell(deps: CellDeps): Cell {
     const heir = alive.find(({ address }) => address === entry.standby) ?? alive[0];
     if (!heir) return;
     log.error("this node can't open or write the cell, so another one gets it", { cell, node: heir.address, error });
-    const owner = { address: heir.address, instance: null };
-    const failed = { address: self.address, at: Date.now() };
-    await cells.swap(cell, { owner, standby: self.address, epoch: entry.epoch + 1, failed });
+    await giveTo(heir.address, self.address, { address: self.address, at: Date.now() });
   }
 
   /** Makes sure that there is a file that can go on. */

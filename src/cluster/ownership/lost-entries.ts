@@ -35,11 +35,12 @@ const SURE_MS = 2_000;
 export function createLostEntries(deps: LostEntriesDeps) {
   const { cell, self, engine, cells, lease, snapshots, file, log, onLogLost, sureMs = SURE_MS } = deps;
 
-  /** Gives the cell to another node, if it is this one's. */
-  async function giveTo(address: string, standby: string | null): Promise<void> {
+  /** Gives the cell to another node, if it is this one's. A node that could not open it stays noted. */
+  async function giveTo(address: string, standby: string | null, failure?: CellEntry["failed"]): Promise<void> {
     const entry = await cells.find(cell);
     if (!entry || !isHolder(entry.owner, self)) return;
-    const { epoch, failed } = entry;
+    const { epoch } = entry;
+    const failed = failure ?? entry.failed;
     await cells.swap(cell, {
       ...{ owner: { address, instance: null }, standby, epoch: epoch + 1 },
       ...(failed && { failed }),

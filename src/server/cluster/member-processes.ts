@@ -143,7 +143,10 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
   }
 
   /** While it is remembered, the cell does not come back only to leave again. */
-  const stuck = () => [...stuckAt].flatMap(([cell, at]) => (performance.now() - at < FAILED_FOR_MS ? [cell] : []));
+  function stuck(): number[] {
+    for (const [cell, at] of stuckAt) if (performance.now() - at >= FAILED_FOR_MS) stuckAt.delete(cell);
+    return [...stuckAt.keys()];
+  }
 
   const timer = setInterval(lookAndOrder, ORDER_MS);
   timer.unref();
