@@ -18,7 +18,7 @@ import { count, type Owner, ownerOf, startBare, startService, startUpstream } fr
 import { warmUp } from "./support/warm-up.ts";
 
 const AGENTS = 25;
-/** Number of conversations: enough that none gets long and no two connections share one. */
+/** Number of conversations: enough that none gets so long that it is summarized, and no two connections share one. */
 const TOPICS = 4_000;
 /** The share of the bare turn's rate, and the time of one turn alone. */
 const GOAL = { ratio: 0.45, aloneMs: 1.5 };

@@ -57,10 +57,12 @@ async function connect(stage: Stage): Promise<Connection[]> {
   const asks = stage.asks.map((ask) => wire(ask, stage.origin));
   const open = async (index: number) => {
     const own = asks.filter((_, at) => at % stage.connections === index % asks.length);
+    const used = own.length > 0 ? own : asks;
     const connection: Connection = {
       socket: undefined,
-      asks: own.length > 0 ? own : asks,
-      turn: 0,
+      asks: used,
+      // Anywhere: if each of many short loads began at the first one, its conversation would get long.
+      turn: Math.floor(Math.random() * used.length),
       sentAt: 0,
       rest: undefined,
       answered: () => undefined,

@@ -10,7 +10,7 @@ export interface Ask {
   body?: unknown;
 }
 
-/** A target and its requests. Connection k of n repeats the requests k, k + n, k + 2n, … */
+/** A target and its requests. Connection k of n repeats the requests k, k + n, k + 2n, …, from any of them on. */
 export interface Stage {
   name: string;
   origin: string;

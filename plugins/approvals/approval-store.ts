@@ -1,5 +1,5 @@
 // Stores the requests for the owner's approval of tool calls, one for each call, and says whether a call may run.
-import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, lt, type SQL, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement } from "../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
@@ -40,6 +40,8 @@ export type Authorization =
 export interface ApprovalPage {
   limit: number;
   offset: number;
+  /** Only requests with ids before this one. */
+  cursor?: string;
   status?: Approval["status"];
 }
 
@@ -156,11 +158,13 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
     return { kind: "admitted", input: JSON.parse(vault.open(edited, sealContext(id))), isEdited: true, approvalId: id };
   }
 
-  const listWhere = (owned: SQL, { limit, offset, status }: ApprovalPage) =>
+  const listWhere = (owned: SQL, { limit, offset, cursor, status }: ApprovalPage) =>
     drizzle
       .select()
       .from(table)
-      .where(and(owned, status && hasStatus(status, Date.now())))
+      .where(
+        and(owned, cursor === undefined ? undefined : lt(table.id, cursor), status && hasStatus(status, Date.now())),
+      )
       .orderBy(desc(table.id))
       .limit(limit)
       .offset(offset);

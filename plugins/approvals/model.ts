@@ -45,12 +45,17 @@ export const approvalItem = t.Object(
   { title: "Approval" },
 );
 
-export const approvalList = t.Object({ approvals: t.Array(approvalItem), count: t.Integer() });
+export const approvalList = t.Object({
+  approvals: t.Array(approvalItem),
+  count: t.Integer(),
+  nextCursor: nullable(t.String({ description: "For the next page" })),
+});
 
 export const approvalQuery = t.Object({
   status: t.Optional(t.Union([...STATES], { description: "Only requests in this state", error: STATUS_ERROR })),
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Requests to skip, default 0" })),
+  cursor: t.Optional(t.String({ maxLength: 100, description: "The `nextCursor` of the page before" })),
 });
 
 export const decisionBody = t.Object({

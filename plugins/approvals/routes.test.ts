@@ -154,10 +154,13 @@ test("the requests of all the caller's agents are one list, without those of oth
   const first = await requested();
   agentId = await fixture.provision(ada);
   const second = await requested();
-  const all = async (who: typeof ada, query = "") =>
-    (await who.get<{ approvals: Item[] }>(`/api/approvals${query}`)).body.approvals.map(({ id }) => id);
+  const ask = async (who: typeof ada, query: string) =>
+    (await who.get<{ approvals: Item[]; nextCursor: string | null }>(`/api/approvals${query}`)).body;
+  const all = async (who: typeof ada, query = "") => (await ask(who, query)).approvals.map(({ id }) => id);
   expect((await all(ada, "?status=pending")).slice(0, 2)).toEqual([second.id, first.id]);
   expect(await all(ada, "?status=pending&limit=1&offset=1")).toEqual([first.id]);
+  const { nextCursor } = await ask(ada, "?status=pending&limit=1");
+  expect(await all(ada, `?status=pending&limit=1&cursor=${nextCursor}`)).toEqual([first.id]);
   expect(await all(await fixture.member())).toEqual([]);
   expectRefusal(await ada.get("/api/approvals?status=lost"), 400, "INVALID_INPUT");
 });

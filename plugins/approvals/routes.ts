@@ -3,7 +3,7 @@ import { Elysia, type Static } from "elysia";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import { forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
-import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
+import { cutPage, readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
@@ -59,9 +59,11 @@ const decision = {
 
 type Query = Static<typeof approvalQuery>;
 
-const readPage = ({ limit, offset, status }: Query): ApprovalPage => ({
-  limit: readLimit(limit, 50, 100),
+/** Asks for one more than the page has, which shows whether another page follows. */
+const readPage = ({ limit, offset, cursor, status }: Query): ApprovalPage => ({
+  limit: readLimit(limit, 50, 100) + 1,
   offset: readOffset(offset),
+  ...(cursor !== undefined && { cursor }),
   ...(status && { status }),
 });
 
@@ -70,15 +72,17 @@ type Viewer = Pick<Deps, "store" | "decisions">;
 const toItem = async ({ store, decisions }: Viewer, approval: Approval) =>
   toApprovalItem(approval, { ...store.unredacted(approval), scopes: await decisions.scopesOf(approval) });
 
-const toList = async (viewer: Viewer, found: readonly Approval[]) => ({
-  approvals: await Promise.all(found.map((approval) => toItem(viewer, approval))),
-  count: found.length,
-});
+async function toList(viewer: Viewer, query: Query, read: (page: ApprovalPage) => Promise<Approval[]>) {
+  const asked = readPage(query);
+  const { page, nextCursor } = cutPage(await read(asked), asked.limit - 1, ({ id }) => id);
+  const approvals = await Promise.all(page.map((approval) => toItem(viewer, approval)));
+  return { approvals, count: approvals.length, nextCursor };
+}
 
 const createListHandler =
   (viewer: Viewer) =>
-  async ({ agent, query }: { agent: { id: string }; query: Query }) =>
-    toList(viewer, await viewer.store.list(agent.id, readPage(query)));
+  ({ agent, query }: { agent: { id: string }; query: Query }) =>
+    toList(viewer, query, (page) => viewer.store.list(agent.id, page));
 
 export const webRoutes = ({ backend, identities, guards, store, decisions }: WebDeps) =>
   new Elysia({ name: "approvals.web" })
@@ -86,8 +90,7 @@ export const webRoutes = ({ backend, identities, guards, store, decisions }: Web
     .use(guards)
     .get(
       "/api/approvals",
-      async ({ identity, query }) =>
-        toList({ store, decisions }, await store.listOfUser(identity.user.id, readPage(query))),
+      ({ identity, query }) => toList({ store, decisions }, query, (page) => store.listOfUser(identity.user.id, page)),
       {
         signedIn: "read",
         query: approvalQuery,

@@ -85,7 +85,12 @@ describe("without an agent", () => {
     expect(await get("memory")).toEqual({ agentId: null, memory: [], facts: [] });
     expect(await get("skills")).toEqual({ agentId: null, skills: [] });
     expect(Object.values((await get("credentials")).credentials as object)).not.toContain(true);
-    expect((await eve.get("/api/chat")).body).toEqual({ agentId: null, messages: [], count: 0 });
+    expect((await eve.get("/api/chat")).body).toEqual({
+      agentId: null,
+      messages: [],
+      count: 0,
+      nextCursor: null,
+    });
     for (const path of ["/api/agent", "/api/chat"]) {
       expect(await eve.post(path, { message: "Hello" })).toMatchObject({ status: 404, body: { code: "NO_AGENT" } });
     }
@@ -384,11 +389,13 @@ describe("/api/chat", () => {
 
   test("pages the list, and filters it by topic", async () => {
     for (let n = 0; n < 5; n++) await ada.post("/api/chat", { message: `${n}`, topic: n % 2 ? "odd" : "even" });
-    const list = async (query: string) =>
-      (await ada.get<{ messages: { message: string }[] }>(`/api/chat?${query}`)).body.messages.map(
-        ({ message }) => message,
-      );
+    const ask = async (query: string) =>
+      (await ada.get<{ messages: { message: string }[]; nextCursor: string | null }>(`/api/chat?${query}`)).body;
+    const list = async (query: string) => (await ask(query)).messages.map(({ message }) => message);
     expect(await list("limit=2")).toEqual(["4", "3"]);
+    const { nextCursor } = await ask("limit=2");
+    expect(await list(`limit=2&cursor=${nextCursor}`)).toEqual(["2", "1"]);
+    expect((await ask("limit=2&offset=3")).nextCursor).toBeNull();
     expect(await list("limit=2&offset=2")).toEqual(["2", "1"]);
     expect(await list("topic=odd")).toEqual(["3", "1"]);
     expect(await list("limit=100000")).toHaveLength(5);

@@ -91,11 +91,17 @@ export const sentMessage = t.Object(
   { title: "SentMessage" },
 );
 
-export const sentMessageList = t.Object({ messages: t.Array(sentMessage), count: t.Number(), ...shownAgent });
+export const sentMessageList = t.Object({
+  messages: t.Array(sentMessage),
+  count: t.Number(),
+  nextCursor: t.Union([t.String({ description: "For the next page" }), t.Null()]),
+  ...shownAgent,
+});
 
 export const sentMessagesQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Messages to skip, default 0" })),
+  cursor: t.Optional(t.String({ maxLength: 100, description: "The `nextCursor` of the page before" })),
   topic: t.Optional(t.String({ description: "Only messages of this topic" })),
   agentId: t.Optional(t.String({ description: "Id of an agent of yours; by default the newest one" })),
 });

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
 import { documentReplyOrStream } from "../../src/kernel/http/openapi/event-streams.ts";
 import { documentErrors, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
-import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
+import { cutPage, readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import { type auth, requireScope } from "../auth/index.ts";
@@ -124,12 +124,18 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
     )
     .get(
       "/api/chat",
-      async ({ identity, query: { limit, offset, topic, agentId } }) => {
+      async ({ identity, query: { offset, cursor, topic, agentId, ...query } }) => {
         const agent = await agents.resolveCurrent(identity.user.id, agentId);
-        const page = { limit: readLimit(limit, 50, 100), offset: readOffset(offset), topic };
-        if (!agent) return { agentId: null, messages: [], count: 0 };
-        const messages = (await runtime.listSentMessages(agent.id, page)).map((sent) => sentItem(agent.id, sent));
-        return { agentId: agent.id, messages, count: messages.length };
+        const limit = readLimit(query.limit, 50, 100);
+        const range = { limit: limit + 1, offset: readOffset(offset), cursor, topic };
+        if (!agent) return { agentId: null, messages: [], count: 0, nextCursor: null };
+        const { page, nextCursor } = cutPage(await runtime.listSentMessages(agent.id, range), limit, ({ id }) => id);
+        return {
+          agentId: agent.id,
+          messages: page.map((sent) => sentItem(agent.id, sent)),
+          count: page.length,
+          nextCursor,
+        };
       },
       {
         signedIn: "read",

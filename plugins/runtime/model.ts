@@ -33,6 +33,7 @@ export const newSession = t.Object({ sessionId: t.String(), status: t.String() }
 export const messagesQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Messages to skip at the beginning, default 0" })),
+  cursor: t.Optional(t.String({ maxLength: 100, description: "The `nextCursor` of the page before" })),
   include: t.Optional(
     t.String({ description: "`all`: also messages from the web, the API and the public page", examples: ["all"] }),
   ),
@@ -62,5 +63,6 @@ export const createMessagesPage = (channels: readonly string[]) =>
     }),
     limit: integer(),
     offset: integer(),
+    nextCursor: t.Union([t.String({ description: "For the next page, which may be empty" }), t.Null()]),
     status: t.Literal("ok"),
   });

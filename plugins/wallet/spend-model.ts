@@ -143,10 +143,12 @@ export const spendItem = t.Object({
 export const spendList = t.Object({
   spends: t.Array(spendItem),
   count: t.Number({ description: "Number of all spends that fit the query" }),
+  nextCursor: t.Union([t.String({ description: "For the next page" }), t.Null()]),
 });
 export const spendQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Spends to skip, default 0" })),
+  cursor: t.Optional(t.String({ maxLength: 100, description: "The `nextCursor` of the page before" })),
   agentId: t.Optional(t.String({ maxLength: 64, description: "Only what this agent has asked for" })),
 });
 

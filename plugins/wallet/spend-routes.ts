@@ -1,7 +1,7 @@
 // The web routes of spending: the policy, sends, trades and payments, the ledger, and approvals.
 import { Elysia, type Static } from "elysia";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
-import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
+import { cutPage, readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { createSpendItems } from "./spend-item.ts";
@@ -166,13 +166,11 @@ export function spendRoutes({ idempotency, identities, policies, ledger, steps, 
     .get(
       "/api/wallet/spends",
       async ({ identity, query }) => {
-        const { spends, total } = await ledger.list(
-          identity.user.id,
-          readLimit(query.limit, 50, 100),
-          readOffset(query.offset),
-          { agentId: query.agentId },
-        );
-        return { spends: spends.map(toSpendItem), count: total };
+        const limit = readLimit(query.limit, 50, 100);
+        const range = { limit: limit + 1, offset: readOffset(query.offset), cursor: query.cursor };
+        const { spends, total } = await ledger.list(identity.user.id, range, { agentId: query.agentId });
+        const { page, nextCursor } = cutPage(spends, limit, ({ id }) => id);
+        return { spends: page.map(toSpendItem), count: total, nextCursor };
       },
       {
         signedIn: "read",

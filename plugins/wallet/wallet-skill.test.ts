@@ -95,13 +95,13 @@ test("it reads the balance, and sends once per message", async () => {
   expect(first).toMatchObject({ success: true, status: "confirmed" });
   expect(await call("wallet_send", { to, amount: "2" }, inboxId)).toEqual(first);
   expect(await usd.balanceOf(to)).toBe(2n * USD);
-  const { spends } = await ledger.list(userId, 1, 0);
+  const { spends } = await ledger.list(userId, { limit: 1 });
   expect(spends[0]?.agentId).toBe("agent");
-  expect(await ledger.list(userId, 10, 0, { agentId: "agent" })).toMatchObject({
+  expect(await ledger.list(userId, { limit: 10 }, { agentId: "agent" })).toMatchObject({
     spends: [{ id: spends[0]?.id }],
     total: 1,
   });
-  expect(await ledger.list(userId, 10, 0, { agentId: "another" })).toEqual({ spends: [], total: 0 });
+  expect(await ledger.list(userId, { limit: 10 }, { agentId: "another" })).toEqual({ spends: [], total: 0 });
 });
 
 test("it obeys the policy", async () => {

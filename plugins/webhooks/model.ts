@@ -63,12 +63,23 @@ export const delivery = t.Object(
   },
   { title: "WebhookDelivery" },
 );
-export const deliveryList = t.Object({ deliveries: t.Array(delivery), count: t.Number() });
+export const deliveryList = t.Object({
+  deliveries: t.Array(delivery),
+  count: t.Number(),
+  nextCursor: nullable(t.String({ description: "For the next page" })),
+});
 export const replayResult = t.Object({ delivery });
 
 export const pageQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100", examples: ["50"] })),
   offset: t.Optional(t.String({ description: "0 or more", examples: ["0"] })),
+  cursor: t.Optional(
+    t.String({
+      pattern: "^[0-9]{1,15}$",
+      description: "The `nextCursor` of the page before",
+      error: "Give the nextCursor of the page before, or leave it out.",
+    }),
+  ),
 });
 
 export const feedQuery = t.Object({

@@ -112,7 +112,7 @@ export async function openWebhookFixture({
     /** Waits until the newest delivery of an endpoint has these fields. */
     eventuallyDelivery: (endpointId: string, fields: object) =>
       eventually(async () => {
-        const [newest] = await deliveries.list(endpointId, { limit: 10, offset: 0 });
+        const [newest] = (await deliveries.list(endpointId, { limit: 10, offset: 0 })).deliveries;
         expect(newest).toMatchObject(fields);
         return newest;
       }),

@@ -220,7 +220,9 @@ test("deliveries show the outcome of each event, page by page; a replay keeps th
   for (const n of [1, 2, 3]) await database.write([events.recordStatement("user.updated", { userId, data: { n } })]);
   await receiver.take(3, isHere);
   const list = (query = "") =>
-    ada.get<{ deliveries: DeliveryItem[]; count: number }>(`/api/webhooks/${id}/deliveries${query}`);
+    ada.get<{ deliveries: DeliveryItem[]; count: number; nextCursor: string | null }>(
+      `/api/webhooks/${id}/deliveries${query}`,
+    );
   await eventually(async () => (await list()).body.deliveries.every(({ status }) => status === "delivered"));
   const { body } = await list();
   expect(body.count).toBe(3);
@@ -238,7 +240,11 @@ test("deliveries show the outcome of each event, page by page; a replay keeps th
     deliveredAt: expect.stringMatching(/Z$/),
   });
   expect((await list("?limit=1&offset=1")).body.deliveries).toEqual(body.deliveries.slice(1, 2));
+  const { nextCursor } = (await list("?limit=1")).body;
+  const rest = (await list(`?cursor=${nextCursor}`)).body;
+  expect(rest).toMatchObject({ deliveries: body.deliveries.slice(1), nextCursor: null });
   expect((await list("?limit=5000")).body.count).toBe(3);
+  expectRefusal(await list("?cursor=elsewhere"), 400);
   expectRefusal(await list("?limit=0"), 400);
   expectRefusal(await list("?offset=-1"), 400);
 

@@ -209,12 +209,13 @@ export function webRoutes(deps: Deps) {
     )
     .get(
       "/api/webhooks/:id/deliveries",
-      async ({ endpoint, query: { limit, offset } }) => {
-        const found = await deliveries.list(endpoint.id, {
+      async ({ endpoint, query: { limit, offset, cursor } }) => {
+        const { deliveries: found, nextCursor } = await deliveries.list(endpoint.id, {
           limit: readLimit(limit, 50, 100),
           offset: readOffset(offset),
+          cursor: cursor === undefined ? undefined : Number(cursor),
         });
-        return { deliveries: found.map(toDelivery), count: found.length };
+        return { deliveries: found.map(toDelivery), count: found.length, nextCursor };
       },
       {
         ownWebhook: "read",

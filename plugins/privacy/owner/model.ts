@@ -32,6 +32,7 @@ export const peopleQuery = t.Object({
 export const erasureQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "How many to leave out" })),
+  cursor: t.Optional(t.String({ maxLength: 100, description: "The `nextCursor` of the page before" })),
 });
 
 /** As `berth person verify` takes it. */
@@ -89,4 +90,5 @@ export const erasureList = t.Object({
     ),
   ),
   count: t.Integer(),
+  nextCursor: nullable(t.String({ description: "For the next page" })),
 });

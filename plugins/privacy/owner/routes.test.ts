@@ -156,6 +156,8 @@ describe("an erasure", () => {
     expect(await verify(rest)).toEqual({ genuine: [false] });
     const list = await owner.get<{ erasures: { receipt: Receipt }[] }>(`/api/agents/${agentId}/erasures`);
     expect(list.body.erasures).toMatchObject([{ id: receipt.id, receipt }]);
+    const older = await owner.get<object>(`/api/agents/${agentId}/erasures?cursor=${receipt.id}`);
+    expect(older.body).toEqual({ erasures: [], count: 0, nextCursor: null });
     // Who asked for it is in the audit log alone, which forgets it after its time.
     expect(await rows("SELECT actor, subject FROM erasures WHERE id = ?", receipt.id)).toMatchObject([
       { actor: "{}", subject: null },

@@ -6,7 +6,7 @@ import { encodePathSegment } from "../../../src/kernel/http/backend/backend-resp
 import type { BackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
 import { forwardToBackend } from "../../../src/kernel/http/backend/forward-to-backend.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
-import { readLimit, readOffset } from "../../../src/kernel/http/paging.ts";
+import { cutPage, readLimit, readOffset } from "../../../src/kernel/http/paging.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth, Identity } from "../../auth/index.ts";
@@ -200,10 +200,11 @@ export function backendRoutes({ guards, people }: { guards: Guards; people: () =
     )
     .get(
       ERASURES,
-      async ({ agent, query: { limit, offset } }) => {
-        const page = { limit: readLimit(limit, 50, 100), offset: readOffset(offset) };
-        const found = await (await people()).receipts(agent.id, page);
-        return { erasures: found.map(toErasure), count: found.length };
+      async ({ agent, query }) => {
+        const limit = readLimit(query.limit, 50, 100);
+        const range = { limit: limit + 1, offset: readOffset(query.offset), cursor: query.cursor };
+        const { page, nextCursor } = cutPage(await (await people()).receipts(agent.id, range), limit, ({ id }) => id);
+        return { erasures: page.map(toErasure), count: page.length, nextCursor };
       },
       { agentCall: READ, ...erasures },
     )

@@ -18,10 +18,19 @@ export interface PastErasure {
   receipt: Receipt | undefined;
 }
 
+export interface ErasurePage {
+  limit: number;
+  offset: number;
+  cursor?: string | undefined;
+}
+
 /** Of the last erasure; NULL while it is under way. */
 const RECEIPT = "SELECT receipt FROM erasures WHERE person = ? AND agent_id IS ? ORDER BY id DESC LIMIT 1";
 const OPEN = "SELECT 1 FROM erasures WHERE person = ? AND agent_id IS ? AND ended_at IS NULL";
-const OF_AGENT = "SELECT id, started_at, receipt FROM erasures WHERE agent_id = ? ORDER BY id DESC LIMIT ? OFFSET ?";
+const OF_AGENT =
+  "SELECT id, started_at, receipt FROM erasures WHERE agent_id = ? AND id < ? ORDER BY id DESC LIMIT ? OFFSET ?";
+/** Sorts after every id. */
+const NEWEST = "~";
 
 const parseReceipt = (text: unknown) => (typeof text === "string" ? (JSON.parse(text) as Receipt) : undefined);
 
@@ -43,9 +52,9 @@ export function createPastErasures({ database, list }: Deps) {
     },
     isUnderWay: async (subject: Subject): Promise<boolean> =>
       (await database.read(OPEN, [list.hashOf(subject), subject.agentId ?? null])).rows.length > 0,
-    /** Newest first. */
-    async ofAgent(agentId: string, { limit, offset }: { limit: number; offset: number }): Promise<PastErasure[]> {
-      const { rows } = await database.read(OF_AGENT, [agentId, limit, offset]);
+    /** Newest first; with `cursor`, those with ids before it. */
+    async ofAgent(agentId: string, { limit, offset, cursor = NEWEST }: ErasurePage): Promise<PastErasure[]> {
+      const { rows } = await database.read(OF_AGENT, [agentId, cursor, limit, offset]);
       return rows.map(({ id, started_at, receipt }) => ({
         id: String(id),
         startedAt: Number(started_at),

@@ -71,7 +71,7 @@ const NEWEST_FIRST = CONVERSATIONS.toReversed().map(
 );
 
 const listed = async ({ id }: Agent, ...platforms: Platform[]) =>
-  (await createMessageList(fixture.kernel).page(id, { limit: 100, offset: 0, platforms })).map(
+  (await createMessageList(fixture.kernel).page(id, { limit: 100, offset: 0, platforms })).messages.map(
     ({ id: _, turnId: __, ...rest }) => rest,
   );
 const ALL: Platform[] = ["channel_a", "channel_b", "channel_c", "web", "api"];

@@ -194,6 +194,11 @@ describe("settling", () => {
     ]);
     expect(summaryOf(await sent("x", 2))).toEqual([["a", "done", "reply to a"]]);
     expect(await sent("z")).toEqual([]);
+    for (const topic of [undefined, "x"]) {
+      const [, cursor] = await sent(topic);
+      const before = await inbox.listSentMessages(agentId, { limit: 2, offset: 0, cursor: cursor?.id, topic });
+      expect(before).toEqual(await sent(topic, 2));
+    }
   });
 
   test("tries are stored; a start counts one for entries that may have been running, of the given agents", async () => {

@@ -16,6 +16,8 @@ export interface SentMessage {
 export interface SentPage {
   limit: number;
   offset: number;
+  /** Only messages with ids before this one. */
+  cursor?: string | undefined;
   topic?: string | undefined;
 }
 
@@ -29,8 +31,8 @@ const IS_SENT = "platform = 'api' AND content <> ''";
 const STEP_START = `SELECT id FROM inbox WHERE agent_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT 1 OFFSET ${STEP - 1}`;
 /** From id ?3 to before ?2. */
 const IN_STEP = `SELECT id FROM inbox WHERE agent_id = ?1 AND id < ?2 AND id >= ?3 AND ${IS_SENT} ORDER BY id DESC`;
-const OF_TOPIC = `SELECT id FROM inbox INDEXED BY inbox_topics WHERE agent_id = ?1 AND topic = ?2 AND ${IS_SENT}
-  ORDER BY id DESC LIMIT ?3 OFFSET ?4`;
+const OF_TOPIC = `SELECT id FROM inbox INDEXED BY inbox_topics WHERE agent_id = ?1 AND topic = ?2 AND id < ?5
+    AND ${IS_SENT} ORDER BY id DESC LIMIT ?3 OFFSET ?4`;
 /** SQLite may reuse the number of a deleted message. */
 const MESSAGES = `SELECT i.id, i.content AS message, i.topic, i.status, m.content AS reply, i.received_at AS timestamp
   FROM json_each(?2) AS wanted CROSS JOIN inbox AS i ON i.agent_id = ?1 AND i.id = wanted.value
@@ -40,13 +42,13 @@ const MESSAGES = `SELECT i.id, i.content AS message, i.topic, i.status, m.conten
 export async function listSentMessages(
   { read }: Pick<Database, "read">,
   agentId: string,
-  { limit, offset, topic }: SentPage,
+  { limit, offset, cursor = NEWEST, topic }: SentPage,
 ): Promise<SentMessage[]> {
   const readIds = async (sql: string, args: (string | number)[]) => (await read(sql, args)).rows.map(({ id }) => id);
 
   async function idsOfAll(): Promise<unknown[]> {
     const found: unknown[] = [];
-    for (let before = NEWEST; ; await yieldToEventLoop()) {
+    for (let before = cursor; ; await yieldToEventLoop()) {
       const [start] = await readIds(STEP_START, [agentId, before]);
       found.push(...(await readIds(IN_STEP, [agentId, before, String(start ?? "")])));
       if (found.length >= offset + limit || start === undefined) return found.slice(offset, offset + limit);
@@ -54,7 +56,7 @@ export async function listSentMessages(
     }
   }
 
-  const ids = topic === undefined ? await idsOfAll() : await readIds(OF_TOPIC, [agentId, topic, limit, offset]);
+  const ids = topic === undefined ? await idsOfAll() : await readIds(OF_TOPIC, [agentId, topic, limit, offset, cursor]);
   if (ids.length === 0) return [];
   const { rows } = await read(MESSAGES, [agentId, JSON.stringify(ids)]);
   return rows.map(({ id, message, topic: of, status, reply, timestamp }) => ({

@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-const page = (agent: Pick<Agent, "id">, limit = 50, offset = 0, platforms = CHANNELS) =>
-  createMessageList(fixture.kernel).page(agent.id, { limit, offset, platforms });
+const page = async (agent: Pick<Agent, "id">, limit = 50, offset = 0, platforms = CHANNELS) =>
+  (await createMessageList(fixture.kernel).page(agent.id, { limit, offset, platforms })).messages;
 const linesOf = (messages: readonly ListedMessage[]) => messages.map(({ sender, content }) => `${sender}: ${content}`);
 
 test("lists messages and replies newest first, with sender, platform and time", async () => {
@@ -36,6 +36,34 @@ test("lists messages and replies newest first, with sender, platform and time", 
   expect(listed.map(({ at }) => at)).toEqual(rows.map(({ created_at }) => Number(created_at)));
   expect(new Set(listed.map(({ platform }) => platform))).toEqual(new Set(["channel_a"]));
 });
+
+test.each([1, 2, 3])(
+  "pages of %d by their cursors have each message once, also when one arrives meanwhile",
+  async (limit) => {
+    const agent = await fixture.agent();
+    for (const content of ["One", "Two", "Three"]) {
+      await fixture.hear(agent, content);
+      await fixture.idle();
+    }
+    const list = createMessageList(fixture.kernel);
+    const whole = (await page(agent)).map(({ id }) => id);
+    const found: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const { messages, nextCursor } = await list.page(agent.id, { limit, offset: 0, cursor, platforms: CHANNELS });
+      found.push(...messages.map(({ id }) => id));
+      if (nextCursor === null) break;
+      if (cursor === undefined) {
+        await fixture.hear(agent, "Meanwhile");
+        await fixture.idle();
+      }
+      cursor = nextCursor;
+    }
+    expect(found).toEqual(whole);
+    expect(list.page(agent.id, { limit, offset: 0, cursor: "elsewhere", platforms: CHANNELS })).rejects.toMatchObject({
+      status: 400,
+    });
+  },
+);
 
 test("includes messages of the web and the API on request", async () => {
   const agent = await fixture.agent();
@@ -193,7 +221,7 @@ describe("with 100,000 messages", () => {
       offset: 150,
       platforms: CHANNELS,
     });
-    expect(found).toHaveLength(50);
+    expect(found.messages).toHaveLength(50);
     const looks = plans.filter((step) => /\b(?:i|inbox|s|sessions|stored|messages)\b/.test(step));
     expect(looks.filter((step) => step.startsWith("SCAN"))).toEqual([]);
     expect(looks.join("\n")).toContain("SEARCH i USING PRIMARY KEY (agent_id=? AND id>? AND id<?)");

@@ -24,13 +24,18 @@ export function messageRoutes({ agents, messageList, uploads }: Deps) {
   async function page({ agent, query }: { agent: { id: string }; query: Static<typeof messagesQuery> }) {
     const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);
     const offset = readOffset(query.offset);
-    const found = await messageList.page(agent.id, { limit, offset, platforms: readInclude(query.include) });
+    const { messages: found, nextCursor } = await messageList.page(agent.id, {
+      limit,
+      offset,
+      cursor: query.cursor,
+      platforms: readInclude(query.include),
+    });
     const files = await uploads.ofReplies(
       agent.id,
       found.flatMap(({ turnId = [] }) => turnId),
     );
     const messages = found.map((message) => toMessageView(agent.id, message, files.get(message.turnId ?? "")));
-    return { messages, total: offset + messages.length, limit, offset, status: "ok" as const };
+    return { messages, total: offset + messages.length, limit, offset, nextCursor, status: "ok" as const };
   }
   const route = {
     query: messagesQuery,

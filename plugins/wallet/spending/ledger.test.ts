@@ -174,6 +174,16 @@ describe("a request key", () => {
   });
 });
 
+test("pages by their cursor have each spend once, newest first, also when one is reserved meanwhile", async () => {
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++) ids.unshift((await reserve(1)).id);
+  const [first] = (await ledger.list(userId, { limit: 1 })).spends;
+  await reserve(1);
+  const { spends, total } = await ledger.list(userId, { limit: 10, cursor: first?.id });
+  expect([first?.id, ...spends.map(({ id }) => id)]).toEqual(ids);
+  expect(total).toBe(4);
+});
+
 test("a wallet has at most a hundred spends in progress, even if many are reserved at once", async () => {
   const answers = await Promise.allSettled(Array.from({ length: MAX_OPEN_SPENDS + 20 }, () => reserve(1)));
   expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(MAX_OPEN_SPENDS);

@@ -2,7 +2,7 @@
 // spends; chain/spend-store.ts has the operations of the nonce queue.
 
 import type { InferInsertModel } from "drizzle-orm";
-import { and, count, desc, eq, getTableColumns } from "drizzle-orm";
+import { and, count, desc, eq, getTableColumns, lt } from "drizzle-orm";
 import {
   GuardFailed,
   guard,
@@ -75,11 +75,13 @@ export interface Ledger extends SpendStore {
   requirePolicy(userId: string, intent: Intent): Promise<void>;
   /** The earlier spend with this key. Throws 409 `IDEMPOTENCY_MISMATCH` if its request was a different one. */
   findByRequestKey(userId: string, requestKey: string | null, requestHash: string): Promise<Spend | undefined>;
-  /** A page of the user's spends, newest first, and the number of all; with `agentId` those that the agent asked for. */
+  /**
+   * A page of the user's spends, newest first, and the number of all; with `agentId` those that the agent asked for. With
+   * `cursor`, those with ids before it.
+   */
   list(
     userId: string,
-    limit: number,
-    offset: number,
+    page: { limit: number; offset?: number; cursor?: string | undefined },
     filter?: { agentId?: string | undefined },
   ): Promise<{ spends: Spend[]; total: number }>;
   /** The spend, if it waits for approval. Throws 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`. */
@@ -215,9 +217,10 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
       return stored;
     },
 
-    async list(userId, limit, offset, { agentId } = {}) {
+    async list(userId, { limit, offset = 0, cursor }, { agentId } = {}) {
       const own = and(eq(spends.userId, userId), agentId === undefined ? undefined : eq(spends.agentId, agentId));
-      const rows = drizzle.select().from(spends).where(own).orderBy(desc(spends.id)).limit(limit).offset(offset);
+      const older = cursor === undefined ? own : and(own, lt(spends.id, cursor));
+      const rows = drizzle.select().from(spends).where(older).orderBy(desc(spends.id)).limit(limit).offset(offset);
       const [[row], found] = await Promise.all([drizzle.select({ total: count() }).from(spends).where(own), rows]);
       return { spends: found, total: row?.total ?? 0 };
     },

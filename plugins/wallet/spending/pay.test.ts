@@ -51,6 +51,6 @@ test.each<[string, (data: TypedData) => ReturnType<Signer["signTypedData"]>]>([
   expect(paying).rejects.toThrow(/another key/);
   await paying.catch(() => undefined);
   expect(seller.payments).toEqual([]);
-  const { spends } = await ledger.list(userId, 1, 0);
+  const { spends } = await ledger.list(userId, { limit: 1 });
   expect(spends[0]).toMatchObject({ kind: "pay", state: "reserved" });
 });

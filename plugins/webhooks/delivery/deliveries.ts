@@ -1,5 +1,6 @@
 // Stores deliveries: one row per event and endpoint, from the dispatch of the event until it is delivered or given up.
 import { guard, type Statement } from "../../../src/kernel/database/database.ts";
+import { cutPage } from "../../../src/kernel/http/paging.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { DELETE_ORPHANED_ENDPOINTS } from "../endpoints/endpoint-statements.ts";
@@ -38,8 +39,11 @@ export interface Deliveries {
   settle(claimed: ClaimedDelivery, outcome: AttemptOutcome): Promise<void>;
   /** Releases the claims of the process before. */
   releaseAllClaims(): Promise<void>;
-  /** Newest event first. */
-  list(endpointId: string, page: { limit: number; offset: number }): Promise<Delivery[]>;
+  /** Newest event first; with `cursor`, those of events before it. `nextCursor` is null on the last page. */
+  list(
+    endpointId: string,
+    page: { limit: number; offset: number; cursor?: number | undefined },
+  ): Promise<{ deliveries: Delivery[]; nextCursor: string | null }>;
   /** Whether the endpoint may receive the delivery's event, by its owner's present rights. */
   isAllowedFor(endpoint: Endpoint, id: string): Promise<boolean>;
   /** Makes the delivery pending again with all its attempts, in one batch with `extraStatements`. False if there is none. */
@@ -157,12 +161,13 @@ export function createDeliveries({ database, endpoints, eventAccess, now }: Deps
       await database.write([{ sql, args: [] }]);
     },
 
-    async list(endpointId, { limit, offset }) {
+    async list(endpointId, { limit, offset, cursor = Number.MAX_SAFE_INTEGER }) {
       const { rows } = await database.read(
-        "SELECT * FROM webhook_deliveries WHERE endpoint_id = ? ORDER BY event_seq DESC LIMIT ? OFFSET ?",
-        [endpointId, limit, offset],
+        "SELECT * FROM webhook_deliveries WHERE endpoint_id = ? AND event_seq < ? ORDER BY event_seq DESC LIMIT ? OFFSET ?",
+        [endpointId, cursor, limit + 1, offset],
       );
-      return rows.map(toDelivery);
+      const { page, nextCursor } = cutPage(rows, limit, ({ event_seq }) => String(event_seq));
+      return { deliveries: page.map(toDelivery), nextCursor };
     },
 
     async find(endpointId, id) {

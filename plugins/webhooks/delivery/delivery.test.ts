@@ -185,7 +185,7 @@ test("deliveries are kept for 30 days", async () => {
   await fixture.eventuallyDelivery(endpoint.id, { status: "delivered" });
   fixture.clock.time += 2 * DAY;
   await deleteInBatches(steps, fixture.clock.time - 30 * DAY);
-  expect(await fixture.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).toEqual([]);
+  expect((await fixture.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).deliveries).toEqual([]);
 });
 
 test("on a database server each event is dispatched once", async () => {

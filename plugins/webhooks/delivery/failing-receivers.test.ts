@@ -131,7 +131,9 @@ describe("a receiver that fails", () => {
     expect((one.nextAttemptAt ?? 0) - fixture.clock.time).toBeGreaterThan(HOUR - 1_001);
     receiver.answer(204);
     await fixture.recordEvent("agent.created", "ada", { n: 2 });
-    await eventually(async () => (await fixture.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).length === 2);
+    await eventually(
+      async () => (await fixture.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).deliveries.length === 2,
+    );
     fixture.advanceClock(HOUR / 2, endpoint.id);
     expect(receiver.received).toHaveLength(1);
     fixture.advanceClock(HOUR / 2, endpoint.id);

@@ -26,7 +26,8 @@ afterEach(async () => {
 
 const promote = () => fixture.users.set("root", testUser("root", { isAdmin: true }));
 const demote = () => fixture.users.set("root", testUser("root"));
-const deliveries = (endpointId: string) => fixture.deliveries.list(endpointId, { limit: 10, offset: 0 });
+const deliveries = async (endpointId: string) =>
+  (await fixture.deliveries.list(endpointId, { limit: 10, offset: 0 })).deliveries;
 /** Waits until all deliveries of an endpoint have these fields. */
 const eventuallyAll = (endpointId: string, is: object) =>
   eventually(async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { silent } from "../../../tests/support/database.ts";
 import { bun, launch, temporaryDir } from "../../../tests/support/process.ts";
 import { openDatabase } from "../../kernel/database/database.ts";
-import { backUpDatabase, restoreDatabase } from "./database-copy.ts";
+import { backUpDatabase, copyDatabase, restoreDatabase } from "./database-copy.ts";
 
 let dir: ReturnType<typeof temporaryDir>;
 let url: string;
@@ -41,6 +41,32 @@ test("a backup made while the service runs has every commit, and only its owner 
   expect(readFileSync(replaced ?? "").length).toBeGreaterThan(0);
   url = `file:${replaced}`;
   expect(await keys()).toEqual(["after", "before"]);
+});
+
+test("a large database is copied page by page, into one file which any SQLite opens, unless much of it is free", async () => {
+  const database = await open();
+  const copyTo = (name: string, anewBytes: number) =>
+    backUpDatabase(url, at(name), (source, target) => copyDatabase(source, target, anewBytes));
+  await database.write([{ sql: "INSERT INTO meta VALUES ('large', hex(zeroblob(2000000)))", args: [] }]);
+  for (const key of ["a", "b"]) await database.write([remember(key)]);
+  const full = copyTo("full.db", 0);
+  await database.write([{ sql: "DELETE FROM meta WHERE key IN ('a', 'large')", args: [] }, remember("left")]);
+  const emptied = copyTo("emptied.db", 0);
+  const small = copyTo("small.db", 1e9);
+  await database.close();
+  expect(full.bytes).toBeGreaterThan(4_000_000);
+  expect(emptied.bytes).toBe(small.bytes);
+  expect(emptied.bytes).toBeLessThan(full.bytes - 4_000_000);
+  // The version of the format that has a log beside the file would be 2.
+  for (const { path } of [full, emptied]) expect([...readFileSync(path).subarray(18, 20)]).toEqual([1, 1]);
+  expect(readdirSync(dir.path).filter((name) => name.startsWith("full"))).toEqual(["full.db"]);
+  for (const [{ path }, kept] of [
+    [full, ["a", "b", "large"]],
+    [emptied, ["b", "left"]],
+  ] as const) {
+    restoreDatabase(path, url);
+    expect(await keys()).toEqual([...kept]);
+  }
 });
 
 test("a backup is restored into an empty folder", async () => {

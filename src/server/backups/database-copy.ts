@@ -21,14 +21,34 @@ import { sqliteCode } from "../../kernel/database/errors.ts";
 import { inspectFile } from "../../kernel/database/file-inspection.ts";
 import { lockDatabase } from "../../kernel/database/file-lock.ts";
 import { StartError } from "../../kernel/errors.ts";
+import { copyPages, writeAll } from "./continuous/physical-copy.ts";
 
-/** Small, and without remains of deleted rows. */
-function copyCompact(source: string, target: string): void {
+/** Up to this size a database is written anew, which takes about a second: its copy is small, and has no remains of deleted rows. */
+const ANEW_BYTES = 128 * 1024 * 1024;
+/** With a larger share of free pages, a copy without them is worth three times the time. */
+const MAX_FREE_SHARE = 0.25;
+/** Of the header: how the file is written and read. 1: by a journal, 2: by a write-ahead log, which a copy does not have. */
+const FORMAT_VERSIONS = { at: 18, journal: Uint8Array.of(1, 1) };
+
+/** A large database is copied page by page, at the disk's pace; one that is small, or has many free pages, is written anew. */
+export function copyDatabase(source: string, target: string, anewBytes = ANEW_BYTES): void {
   const connection = openReadOnly(source);
   try {
-    connection.run("VACUUM INTO ?", [target]);
+    const numberOf = (pragma: string) => Number(connection.run(`PRAGMA ${pragma}`).rows[0]?.[0]);
+    const isSmall = statSync(source).size <= anewBytes;
+    if (isSmall || numberOf("freelist_count") > MAX_FREE_SHARE * numberOf("page_count")) {
+      connection.run("VACUUM INTO ?", [target]);
+      return;
+    }
   } finally {
     connection.close();
+  }
+  copyPages(source, target);
+  const descriptor = openSync(target, "r+");
+  try {
+    if (statSync(target).size > 0) writeAll(descriptor, FORMAT_VERSIONS.journal, FORMAT_VERSIONS.at);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
@@ -42,7 +62,7 @@ function copyCompact(source: string, target: string): void {
 export function backUpDatabase(
   databaseUrl: string,
   target: string,
-  copy: (source: string, target: string) => void = copyCompact,
+  copy: (source: string, target: string) => void = copyDatabase,
 ): { path: string; bytes: number } {
   const source = requireLocalFile(databaseUrl);
   const path = resolve(target);

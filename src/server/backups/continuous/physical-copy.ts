@@ -1,5 +1,5 @@
-// Copies a database page by page while the service writes to it, and says at which place of its log the copy is. `VACUUM INTO` numbers
-// pages anew, so what the log has of later changes would not fit its copies.
+// Copies a database page by page while the service writes to it, and says at which place of its log the copy is. `VACUUM INTO` takes
+// three times as long, and numbers pages anew: what the log has of later changes would not fit its copies.
 
 import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { openReadOnly } from "../../../kernel/database/connection.ts";
