@@ -25,7 +25,8 @@ const GOALS = { seconds: 60, addedMs: 50, telegram: 40 * 1024, discord: 120 * 10
 interface Run {
   /** Seconds from the start of the program until all bots are connected. */
   seconds: number;
-  rss: number;
+  /** Without what is mapped from files: a bot maps none, and how much of the program is resident depends on when it was last used. */
+  own: number;
   /** Latencies of AI calls, in ms. */
   calls: { meanwhile: number[]; after: number[] };
 }
@@ -42,9 +43,9 @@ export const bots: Benchmark = {
     const gateways = await hosting(upstream, TELEGRAM, DISCORD, FIRST);
     const all = await hosting(upstream, TELEGRAM, DISCORD, SLACK);
 
-    const perTelegram = (polling.rss - few.rss) / (TELEGRAM - FIRST);
-    const perDiscord = (gateways.rss - polling.rss) / (DISCORD - FIRST);
-    const perSlack = (all.rss - gateways.rss) / (SLACK - FIRST);
+    const perTelegram = (polling.own - few.own) / (TELEGRAM - FIRST);
+    const perDiscord = (gateways.own - polling.own) / (DISCORD - FIRST);
+    const perSlack = (all.own - gateways.own) / (SLACK - FIRST);
     const added = (calls: number[], of: (values: readonly number[]) => number) => of(calls) - of(none.calls.after);
     const ninetyFive = (values: readonly number[]) => quantile(values, 0.95);
     const call = (what: string, calls: number[], of: (values: readonly number[]) => number): Figure => ({
@@ -73,13 +74,13 @@ export const bots: Benchmark = {
       call("an AI call while they connect, median", all.calls.meanwhile, median),
       call("an AI call while they connect, 95 of 100", all.calls.meanwhile, ninetyFive),
       call("an AI call when all are connected, 95 of 100", all.calls.after, ninetyFive),
-      perBot("RSS per Telegram bot", perTelegram, GOALS.telegram),
-      perBot("RSS per Discord bot", perDiscord, GOALS.discord),
-      perBot("RSS per Slack bot", perSlack, GOALS.slack),
+      perBot("own memory per Telegram bot", perTelegram, GOALS.telegram),
+      perBot("own memory per Discord bot", perDiscord, GOALS.discord),
+      perBot("own memory per Slack bot", perSlack, GOALS.slack),
       {
-        what: `RSS of the libraries with ${FIRST} bots each`,
-        figure: mib(few.rss - none.rss),
-        baseline: `${mib(none.rss)} without, ${mib(all.rss)} with all`,
+        what: `own memory of the libraries with ${FIRST} bots each`,
+        figure: mib(few.own - none.own),
+        baseline: `${mib(none.own)} without, ${mib(all.own)} with all`,
         goal: "",
       },
     ];
@@ -133,8 +134,8 @@ async function hosting(upstream: Program, telegrams: number, discords: number, s
     const after: number[] = [];
     while (meanwhile.length + after.length < CALLS) after.push(await aiCall(berth.backend));
     await Bun.sleep(REST_MS);
-    const { rss } = memoryOf(berth.pid);
-    return { seconds, rss, calls: { meanwhile, after } };
+    const { own } = memoryOf(berth.pid);
+    return { seconds, own, calls: { meanwhile, after } };
   } finally {
     folder.remove();
   }

@@ -19,6 +19,10 @@ const businesses = new Map<string, Business>();
 const waiting = new Map<string, () => void>();
 const MANAGES = ["whatsapp_business_management", "whatsapp_business_messaging"];
 const PATIENCE_MS = 10_000;
+/** People behind each parallel conversation, who write in turn, so that no session gets so long that it is summarized. */
+const PEOPLE = 80;
+/** How many messages each parallel conversation has sent, in all runs. */
+const sentBy: number[] = [];
 
 /** A business's phone number: its account id followed by a zero. */
 const phoneOf = (account: string) => `${account}0`;
@@ -30,10 +34,11 @@ async function converse({ to, chats, seconds }: Run) {
   const until = performance.now() + seconds * 1000;
   let lost = 0;
   const person = async (n: number) => {
-    for (let sent = 0; performance.now() < until; sent++) {
+    while (performance.now() < until) {
+      const sent = sentBy[n] ?? 0;
+      sentBy[n] = sent + 1;
       const [account, { callback }] = all[(n + sent * chats) % all.length] ?? ["", { callback: "/" }];
-      // A different user for each pair of conversation and business, so that no session gets long.
-      const from = `4915${String(n).padStart(4, "0")}${String(sent % 500).padStart(4, "0")}`;
+      const from = `4915${String(n).padStart(4, "0")}${String(sent % PEOPLE).padStart(4, "0")}`;
       const began = performance.now();
       const answered = new Promise<boolean>((resolve) => {
         const late = setTimeout(() => resolve(false), PATIENCE_MS);

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Agent } from "../../agents/index.ts";
 import { agents } from "../../agents/index.ts";
+import { MAX_STEP_BYTES } from "../sessions/session-sql.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
+import { createAgentRemoval } from "./agent-removal.ts";
 
 let fixture: RuntimeFixture;
 beforeAll(async () => {
@@ -70,6 +72,31 @@ test("an agent with 20,000 sessions is deleted in steps while the event loop kee
   expect(await left(agent)).toEqual(NOTHING);
   expect(await fixture.rows("SELECT 1 FROM agents WHERE id = ?", agent.id)).toEqual([]);
   expect(await left(other)).toMatchObject({ sessions: 11, messages: 22 });
+});
+
+test("few but large messages are deleted in steps, too, of a few megabytes each", async () => {
+  const agent = await fixture.agent();
+  await fill(agent, 20);
+  const large = 500_000;
+  const sql = "UPDATE messages SET content = hex(zeroblob(?2)) WHERE agent_id = ?1";
+  await fixture.kernel.database.write([{ sql, args: [agent.id, large / 2] }]);
+  const deleted: number[] = [];
+  const { database } = fixture.kernel;
+  const write: typeof database.write = async (statements) => {
+    const before = await left(agent);
+    const results = await database.write(statements);
+    deleted.push(Number(before?.messages) - Number((await left(agent))?.messages));
+    return results;
+  };
+  const removal = createAgentRemoval({
+    database: { ...database, write },
+    agents: fixture.host.use(agents),
+    holdTurns: () => () => undefined,
+  });
+  await removal(agent.id);
+  expect(await left(agent)).toEqual(NOTHING);
+  expect(Math.max(...deleted)).toBe(Math.ceil(MAX_STEP_BYTES / large));
+  expect(deleted.reduce((sum, count) => sum + count)).toBe(40);
 });
 
 test("every foreign key to agents and sessions has an index that starts with its columns, so that a deletion scans no table", async () => {

@@ -2,11 +2,11 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
-import { deleteSessionsSql } from "../sessions/session-sql.ts";
+import { deleteSessionsSql, firstKeysSql, MAX_STEP_BYTES, MESSAGE_BYTES } from "../sessions/session-sql.ts";
 
-/** Fewer rows are deleted with the agent in one write, which takes some milliseconds. */
+/** Fewer rows are deleted with the agent in one write, which takes some milliseconds, if their texts are short. */
 const SMALL_AGENT_ROWS = 1_000;
-/** Rows deleted in one step. */
+/** Rows deleted in one step, if their texts are short. */
 const STEP = 250;
 
 const SIZE = `SELECT (SELECT count(*) FROM (SELECT 1 FROM inbox WHERE agent_id = ?1 LIMIT ?2))
@@ -14,17 +14,24 @@ const SIZE = `SELECT (SELECT count(*) FROM (SELECT 1 FROM inbox WHERE agent_id =
   + (SELECT count(*) FROM (SELECT 1 FROM turn_steps WHERE agent_id = ?1 LIMIT ?2))
   + (SELECT coalesce(sum(1 + message_count), 0) FROM (SELECT message_count FROM sessions WHERE agent_id = ?1 LIMIT ?2)) AS size`;
 
-const deleteBatchSql = (table: string) =>
-  `DELETE FROM ${table} WHERE agent_id = ?1 AND id IN (SELECT id FROM ${table} WHERE agent_id = ?1 ORDER BY id LIMIT ${STEP})`;
+/** Of an agent with few rows. */
+const BYTES = `SELECT (SELECT total(octet_length(content)) FROM inbox WHERE agent_id = ?1)
+  + (SELECT total(octet_length(body)) FROM outbox WHERE agent_id = ?1)
+  + (SELECT total(${MESSAGE_BYTES}) FROM messages WHERE session_id IN (SELECT id FROM sessions WHERE agent_id = ?1)) AS bytes`;
+
+const deleteBatchSql = (table: string, text: string) =>
+  `DELETE FROM ${table} WHERE agent_id = ?1 AND id IN (${firstKeysSql(
+    `SELECT id AS key, octet_length(${text}) AS bytes FROM ${table} WHERE agent_id = ?1 ORDER BY id LIMIT ${STEP}`,
+  )})`;
 
 /** Pending messages are deleted first, so that none is answered in a session that is gone. */
 const STEPS: readonly (readonly string[])[] = [
-  [deleteBatchSql("inbox")],
+  [deleteBatchSql("inbox", "content")],
   [
     `DELETE FROM turn_steps WHERE (agent_id, turn_id, seq) IN
       (SELECT agent_id, turn_id, seq FROM turn_steps WHERE agent_id = ?1 LIMIT ${STEP})`,
   ],
-  [deleteBatchSql("outbox")],
+  [deleteBatchSql("outbox", "body")],
   deleteSessionsSql(`SELECT id FROM sessions WHERE agent_id = ?1 LIMIT ${STEP}`, 2 * STEP),
 ];
 
@@ -40,8 +47,10 @@ interface Deps extends Pick<Kernel, "database"> {
  * agent without messages, which can be deleted again.
  */
 export function createAgentRemoval({ database, agents, holdTurns }: Deps) {
+  const read = async (sql: string, ...args: (string | number)[]) =>
+    Number(Object.values((await database.read(sql, args)).rows[0] ?? {})[0]);
   const isSmall = async (agentId: string) =>
-    Number((await database.read(SIZE, [agentId, SMALL_AGENT_ROWS])).rows[0]?.size ?? 0) < SMALL_AGENT_ROWS;
+    (await read(SIZE, agentId, SMALL_AGENT_ROWS)) < SMALL_AGENT_ROWS && (await read(BYTES, agentId)) < MAX_STEP_BYTES;
 
   return async (agentId: string): Promise<void> => {
     if (await isSmall(agentId)) return;

@@ -3,7 +3,7 @@
 // and `backup.agent_id` is known only when an element of the array was read.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { PENDING_INBOX } from "../inbox/inbox-sql.ts";
-import { deleteSessionsSql, HIDDEN_PLATFORM, WIPE_TEXT } from "../sessions/session-sql.ts";
+import { deleteSessionsSql, HIDDEN_PLATFORM, MESSAGE_BYTES, WIPE_TEXT } from "../sessions/session-sql.ts";
 
 /** Sessions without a peer that have pending messages. */
 const SESSIONS_WITH_PENDING = `SELECT session_id FROM ${PENDING_INBOX} WHERE agent_id = ?1 AND status = 'pending' AND peer IS NULL`;
@@ -135,7 +135,7 @@ const ROW = `json_object('seq', seq, 'id', id, 'session', session_id, 'inbox', i
 /** ?1: numbers of messages. */
 export const SELECT_PAGE = `SELECT json_group_array(${ROW}) FROM
   (SELECT * FROM messages WHERE seq IN (SELECT value FROM json_each(?1)) ORDER BY seq)`;
-const SIZE = "octet_length(content) + coalesce(octet_length(steps), 0) AS size";
+const SIZE = `${MESSAGE_BYTES} AS size`;
 /** ?1: numbers of messages. */
 export const SELECT_SIZES = `SELECT seq, ${SIZE} FROM messages WHERE seq IN (SELECT value FROM json_each(?1)) ORDER BY seq`;
 /** ?1: session, ?2: the number before the page, ?3: the last number to read, ?4: rows of the page. */

