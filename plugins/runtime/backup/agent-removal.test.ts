@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Agent } from "../../agents/index.ts";
 import { agents } from "../../agents/index.ts";
-import { MAX_STEP_BYTES } from "../sessions/session-sql.ts";
+import { MAX_STEP_BYTES } from "../id-pages.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 import { createAgentRemoval } from "./agent-removal.ts";
 

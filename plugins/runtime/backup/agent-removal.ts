@@ -2,7 +2,8 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
-import { deleteSessionsSql, firstKeysSql, MAX_STEP_BYTES, MESSAGE_BYTES } from "../sessions/session-sql.ts";
+import { firstKeysSql, MAX_STEP_BYTES } from "../id-pages.ts";
+import { deleteSessionsSql, MESSAGE_BYTES } from "../sessions/session-sql.ts";
 
 /** Fewer rows are deleted with the agent in one write, which takes some milliseconds, if their texts are short. */
 const SMALL_AGENT_ROWS = 1_000;

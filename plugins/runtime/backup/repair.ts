@@ -9,7 +9,7 @@ import { MAX_TURN_ATTEMPTS } from "../turn/failed-turn.ts";
 import type { Step } from "../turn/tool-calls.ts";
 
 interface Deps {
-  database: Pick<Database, "read" | "writeLong">;
+  database: Pick<Database, "read" | "readLong" | "writeLong">;
   /** Takes up the agent's pending replies. */
   deliver(agentId: string): void;
   /** The numbers of all messages of an agent, in pages. */
@@ -35,7 +35,8 @@ export function createRepair({ database, deliver, messagePages }: Deps) {
   /** Messages with tool calls, and those of entries that are pending or parked, but for turns that wait or waited for approval. */
   async function* findSuspects(agentId: string) {
     for await (const seqs of messagePages(agentId)) {
-      const { rows } = await database.read(SUSPECTS, [agentId, JSON.stringify(seqs)]);
+      // An entry's status lies behind its text, which may be long.
+      const { rows } = await database.readLong(SUSPECTS, [agentId, JSON.stringify(seqs)]);
       for (const { seq, role, entry, steps } of rows) {
         yield { seq: Number(seq), role, entry: entry === null ? undefined : String(entry), steps };
       }

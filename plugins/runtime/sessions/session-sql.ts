@@ -1,17 +1,11 @@
 // Defines the SQL about sessions that both their expiry and the backup use.
+import { firstKeysSql } from "../id-pages.ts";
 
 /** The platform of sessions that are being restored or deleted. They are not shown. */
 export const HIDDEN_PLATFORM = "";
 
 /** Assignments that wipe an inbox entry together with its conversation. */
 export const WIPE_TEXT = `content = '', attachments = NULL, sender_name = '', topic = NULL, reply = NULL, status = iif(status = 'parked', 'failed', status)`;
-
-/** Bytes of text that are deleted in one write: deleted bytes are overwritten, and so many take some 10 ms. */
-export const MAX_STEP_BYTES = 4 * 1024 * 1024;
-
-/** The keys of the first rows that a query gives as `key` and `bytes`, until their bytes reach the most of one step. */
-export const firstKeysSql = (rowsSql: string): string =>
-  `SELECT key FROM (SELECT key, sum(bytes) OVER (ORDER BY key) - bytes AS before FROM (${rowsSql})) WHERE before < ${MAX_STEP_BYTES}`;
 
 /** Bytes of a message's text and steps, which SQLite knows without reading them. */
 export const MESSAGE_BYTES = "octet_length(content) + coalesce(octet_length(steps), 0)";
