@@ -82,6 +82,25 @@ async function decide(decision: Decision = { decision: "approve" }) {
   return decisions.decide(agent, first.id, decision, "web");
 }
 
+test.each([0, 600])("an account's undecided requests are counted by agent, beside %d of others", async (others) => {
+  const { database } = server.kernel;
+  const owner = crypto.randomUUID();
+  const [mine, other] = [await insertAgent(database, { userId: owner }), await insertAgent(database)];
+  const request = (n: number, agentId: string, expiresAt: number) => ({
+    sql: `INSERT INTO approvals (id, agent_id, session_id, turn_id, step, code, platform, by_owner, tool, class, summary, input,
+      status, requested_at, expires_at) VALUES (?1, ?2, 's', ?1, ?3, ?1, 'web', 1, 'send', 'outside', 'x', '{}', 'pending', 0, ?4)`,
+    args: [crypto.randomUUID(), agentId, n, expiresAt],
+  });
+  const soon = Date.now() + DAY;
+  await database.write([
+    ...Array.from({ length: others }, (_, n) => request(n, other, soon)),
+    ...[1, 2].map((n) => request(n, mine, soon)),
+    request(3, mine, 1),
+  ]);
+  expect(await store.countPending(owner)).toEqual(new Map([[mine, 2]]));
+  await database.write([{ sql: "DELETE FROM approvals WHERE agent_id = ?", args: [other] }]);
+});
+
 describe("a call", () => {
   test("waits with one request, however often its turn is tried", async () => {
     const tries = await Promise.all([store.authorize(origin, call()), store.authorize(origin, call())]);

@@ -1,5 +1,7 @@
 // Returns memory that only the start needed to the system: garbage, free memory, and pages of the program's own files.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SECOND } from "../../kernel/util/time.ts";
 import { openCLibrary } from "../c-library.ts";
 
 /** `madvise`: unmaps pages, which come back from the page cache when they are touched. */
@@ -14,11 +16,24 @@ interface Range {
   to: number;
 }
 
+/** A second in which the process used less of a processor, in microseconds, counts as idle. */
+const IDLE_CPU_US = 15_000;
+
 export async function releaseMemory(): Promise<void> {
-  // In the background: at once, it would hold the event loop for 50 ms.
-  Bun.gc(false);
   // A container may hide these files of the system, or the binary may be executable alone: then the pages stay.
   await dropFilePages().catch(() => undefined);
+  // It holds the event loop for 40 ms, so it waits until nobody is there. Under load, garbage is collected by and by.
+  await idleSecond();
+  Bun.shrink();
+}
+
+async function idleSecond(): Promise<void> {
+  for (;;) {
+    const before = process.cpuUsage();
+    await sleep(SECOND, undefined, { ref: false });
+    const { user, system } = process.cpuUsage(before);
+    if (user + system < IDLE_CPU_US) return;
+  }
 }
 
 /**
