@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { deleteInBatches } from "../../src/kernel/retention/deletion.ts";
-import { insertAgent } from "../../tests/support/records.ts";
+import { insertAgent, insertUser } from "../../tests/support/records.ts";
 import { rejectionOf } from "../../tests/support/rejection.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { type PreparedTool, TAINT, type ToolClass, toolDeclined } from "../skills/index.ts";
@@ -84,7 +84,7 @@ async function decide(decision: Decision = { decision: "approve" }) {
 
 test.each([0, 600])("an account's undecided requests are counted by agent, beside %d of others", async (others) => {
   const { database } = server.kernel;
-  const owner = crypto.randomUUID();
+  const owner = await insertUser(database);
   const [mine, other] = [await insertAgent(database, { userId: owner }), await insertAgent(database)];
   const request = (n: number, agentId: string, expiresAt: number) => ({
     sql: `INSERT INTO approvals (id, agent_id, session_id, turn_id, step, code, platform, by_owner, tool, class, summary, input,

@@ -39,6 +39,8 @@ const STEP = 1_000;
 /** Sorts after every id. */
 const NEWEST = "~";
 
+/** Whether any conversation takes place there: an agent that has none there may have many others, which are all looked through. */
+const HAS_ANY = `SELECT 1 FROM sessions WHERE agent_id = ?1 AND platform IN (SELECT value FROM json_each(?2)) LIMIT 1`;
 const STEP_START = `SELECT id FROM inbox WHERE agent_id = ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ${STEP - 1}`;
 
 /**
@@ -66,6 +68,8 @@ export function createMessageList({ database }: Pick<Kernel, "database">): Messa
   return {
     async page(agentId, { limit, offset, cursor, platforms }) {
       const platformsJson = JSON.stringify(platforms);
+      const hasAny = (await database.read(HAS_ANY, [agentId, platformsJson])).rows.length > 0;
+      if (!hasAny) return { messages: [], nextCursor: null };
       const found: ListedMessage[] = [];
       const sorted = () => found.sort((a, b) => b.at - a.at);
       let skip = offset;
