@@ -11,6 +11,8 @@ import { messages } from "./turns.ts";
 const AGENTS = 25;
 /** Kills of the owner, and moves of the cell. */
 const CHANGES = 3;
+/** Goal of the processor time that NATS takes for a turn. */
+const NATS_MS = 0.15;
 
 export const cluster: Benchmark = {
   name: "cluster",
@@ -25,6 +27,7 @@ export const cluster: Benchmark = {
       await using one = await startCluster({ nodes: 1, natsServers: 1, env, binary });
       await using three = await startCluster({ nodes: 3, natsServers: 3, env, binary });
       const [node] = one.nodes;
+      const [nats] = one.nats.servers;
       const owner = await three.owner();
       if (!node) throw new Error("There is no node.");
       const places = [
@@ -40,7 +43,8 @@ export const cluster: Benchmark = {
           connections,
           asks: messages(asker),
           seconds,
-          pids: [berth.pid],
+          // That of the only server of NATS is told apart by its place.
+          pids: name === "one" && nats ? [berth.pid, nats.pid] : [berth.pid],
         }));
       await warmUp(stages(50, 1));
       const crowd = await load({ stages: stages(50, 1), rounds });
@@ -71,6 +75,13 @@ export const cluster: Benchmark = {
           "on a file alone",
         ),
         {
+          what: "processor time of a turn in NATS, one server",
+          figure: ms(median(eachRound(crowd, "one", ({ cpu }) => cpu[1] ?? Number.NaN))),
+          baseline: "",
+          goal: `≤ ${NATS_MS} ms`,
+          met: median(eachRound(crowd, "one", ({ cpu }) => cpu[1] ?? Number.NaN)) <= NATS_MS,
+        },
+        {
           what: "added to a turn at c1, one node",
           figure: ms(added),
           baseline: `${ms(median(single))} on a file alone`,
@@ -86,9 +97,15 @@ export const cluster: Benchmark = {
 };
 
 /** Kills the owner, then moves the cell: from the command until the balancer's next answer. */
-async function changes(three: Cluster, { headers }: Owner): Promise<Figure[]> {
-  const answer = async () => (await fetch(`${three.web}/api/agents`, { headers })).status === 200;
-  const untilAnswer = async (began: number) => {
+async function changes(three: Cluster, { headers, agentIds: [agentId] }: Owner): Promise<Figure[]> {
+  const read = async () => (await fetch(`${three.web}/api/agents`, { headers })).status === 200;
+  /** It needs the log, unlike a read. */
+  const turn = async () => {
+    const body = JSON.stringify({ message: "Hello there", topic: "after a loss", agentId });
+    const asked = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body };
+    return (await fetch(`${three.web}/api/chat`, asked)).status === 200;
+  };
+  const untilAnswer = async (began: number, answer = read) => {
     while (!(await answer().catch(() => false))) await Bun.sleep(5);
     return performance.now() - began;
   };
@@ -101,8 +118,8 @@ async function changes(three: Cluster, { headers }: Owner): Promise<Figure[]> {
     kills.push(await untilAnswer(began));
     await owner.restart({ keepPorts: true });
   }
-  /** The longest wait of a read while something happens, and for a moment after. */
-  const longestWait = async (during: Promise<unknown>, afterMs: number) => {
+  /** The longest wait for an answer while something happens, and for a moment after. */
+  const longestWait = async (during: Promise<unknown>, afterMs: number, answer = read) => {
     let isOver = false;
     const ended = during
       .then(() => Bun.sleep(afterMs))
@@ -110,7 +127,7 @@ async function changes(three: Cluster, { headers }: Owner): Promise<Figure[]> {
         isOver = true;
       });
     let worst = 0;
-    while (!isOver) worst = Math.max(worst, await untilAnswer(performance.now()));
+    while (!isOver) worst = Math.max(worst, await untilAnswer(performance.now(), answer));
     await ended;
     return worst;
   };
@@ -121,14 +138,18 @@ async function changes(three: Cluster, { headers }: Owner): Promise<Figure[]> {
     ends.push(await longestWait(owner.stop(), 1_000));
     await owner.restart({ keepPorts: true });
   }
-  await three.followed();
-  const [server] = three.nats.servers;
-  const worst = server ? await longestWait(server.kill(), 15_000) : 0;
-  const [kill, end] = [Math.max(...kills), median(ends)];
+  // Each of them, since one of them leads the cell's log.
+  const losses: number[] = [];
+  for (const server of three.nats.servers) {
+    await three.followed();
+    losses.push(await longestWait(server.kill(), 12_000, turn));
+    await server.start();
+  }
+  const [kill, end, worst] = [Math.max(...kills), median(ends), Math.max(...losses)];
   return [
     {
       baseline: "",
-      what: "kill -9 of the owner until another node answers, the longest of three",
+      what: `kill -9 of the owner until another node answers, the longest of ${kills.map((time) => ms(time)).join(", ")}`,
       figure: ms(kill),
       goal: "≤ 6 s",
       met: kill <= 6_000,
@@ -142,7 +163,7 @@ async function changes(three: Cluster, { headers }: Owner): Promise<Figure[]> {
     },
     {
       baseline: "",
-      what: "one of three servers of NATS lost: the longest wait of a read",
+      what: `each of three servers of NATS lost: the longest wait of a turn (${losses.map((time) => ms(time)).join(", ")})`,
       figure: ms(worst),
       goal: "≤ 10 s",
       met: worst <= 10_000,

@@ -20,7 +20,7 @@ export const clusterSettings = defineSettings({
     CELLS: withDefault(
       cellCount,
       "1",
-      "Parts into which this machine divides the service, each with its own process and database, so that it uses several processors. It can grow, but not shrink.",
+      "Parts into which this machine divides the service, each with its own process and database, so that it uses several processors. It can grow; `berth cells remove` makes it smaller.",
     ),
     CLUSTER_URL: optional(
       natsAddress,

@@ -9,6 +9,8 @@ import { type Child, launch, temporaryDir } from "./process.ts";
 
 export interface NatsServer {
   readonly port: number;
+  /** Of the process that was started last. */
+  readonly pid: number;
   /** Ends the process; its data stay. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Starts it again over its data. */
@@ -62,6 +64,9 @@ ${settings}`,
       let child: Child | undefined;
       const server: NatsServer = {
         port,
+        get pid() {
+          return child?.pid ?? 0;
+        },
         async start() {
           child = launch({ command: [natsBinary(), "-c", config], env: {}, dir: dir.path });
           child.exited.catch(() => undefined);

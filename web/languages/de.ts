@@ -4157,8 +4157,8 @@ export const translation = {
       "Where a process with `ROLE=web` finds the backend.": "Wo ein Prozess mit `ROLE=web` das Backend findet.",
       "Which surfaces this process serves. Any role but `all` needs a remote `DATABASE_URL` and an explicit `SECRET_KEY`.":
         "Was dieser Prozess bedient. Jede Rolle außer `all` braucht eine entfernte `DATABASE_URL` und einen eigenen `SECRET_KEY`.",
-      "Parts into which this machine divides the service, each with its own process and database, so that it uses several processors. It can grow, but not shrink.":
-        "Teile, in die dieser Rechner den Dienst zerlegt, jeder mit eigenem Prozess und eigener Datenbank, damit er mehrere Prozessoren nutzt. Es können mehr werden, aber nicht weniger.",
+      "Parts into which this machine divides the service, each with its own process and database, so that it uses several processors. It can grow; `berth cells remove` makes it smaller.":
+        "Teile, in die dieser Rechner den Dienst zerlegt, jeder mit eigenem Prozess und eigener Datenbank, damit er mehrere Prozessoren nutzt. Es können mehr werden; `berth cells remove` macht weniger daraus.",
       "NATS servers with JetStream (2.11 or newer) that make several machines one service. Unset: this machine is alone.":
         "NATS-Server mit JetStream (ab 2.11), die mehrere Rechner zu einem Dienst machen. Ohne sie ist dieser Rechner allein.",
       "How the other machines of a cluster reach this one's backend listener, such as `http://10.0.0.5:3001`.":

@@ -206,6 +206,19 @@ describe("with 100,000 messages", () => {
     expect(turns).toBeGreaterThan(40);
   });
 
+  test("are not looked through where no conversation is of the wanted platforms", async () => {
+    const { database } = fixture.kernel;
+    let queries = 0;
+    const read: typeof database.read = (sql, args) => {
+      queries++;
+      return database.read(sql, args);
+    };
+    const list = createMessageList({ database: { ...database, read } });
+    const range = { limit: 50, offset: 0, platforms: ["channel_c"] as const };
+    expect(await list.page(agent.id, range)).toEqual({ messages: [], nextCursor: null });
+    expect(queries).toBe(1);
+  });
+
   test("uses indexes only and scans no table", async () => {
     const plans: string[] = [];
     const { database } = fixture.kernel;
