@@ -95,10 +95,10 @@ test.each([0, 600])("an account's undecided requests are counted by agent, besid
   await database.write([
     ...Array.from({ length: others }, (_, n) => request(n, other, soon)),
     ...[1, 2].map((n) => request(n, mine, soon)),
-    request(3, mine, 1),
+    ...Array.from({ length: others }, (_, n) => request(3 + n, mine, 1)),
   ]);
   expect(await store.countPending(owner)).toEqual(new Map([[mine, 2]]));
-  await database.write([{ sql: "DELETE FROM approvals WHERE agent_id = ?", args: [other] }]);
+  await database.write([{ sql: "DELETE FROM approvals WHERE agent_id IN (?, ?)", args: [mine, other] }]);
 });
 
 describe("a call", () => {

@@ -87,10 +87,11 @@ const GRANT = `SELECT id FROM approvals WHERE agent_id = ? AND session_id = ? AN
   AND status = 'approved' AND expires_at > ? LIMIT 1`;
 /** So many requests are looked through, whosever they are: for an account of 10,000 agents that is faster than to look up each agent. */
 const FEW = 500;
-const COUNT_FEW = `SELECT count(*) AS count FROM (SELECT 1 FROM approvals WHERE status = 'pending' AND expires_at > ?1 LIMIT ${FEW})`;
+const COUNT_FEW = `SELECT count(*) AS count FROM (SELECT 1 FROM approvals INDEXED BY approvals_due WHERE status = 'pending' AND expires_at > ?1 LIMIT ${FEW})`;
 const countPendingSql = (tables: string) => `SELECT p.agent_id, count(*) AS pending FROM ${tables} ON p.agent_id = a.id
   WHERE a.user_id = ?1 AND p.status = 'pending' AND p.expires_at > ?2 GROUP BY p.agent_id`;
-const COUNT_AMONG_FEW = countPendingSql("approvals AS p CROSS JOIN agents AS a");
+/** By the index of times: requests that have expired may be many, until they are marked. */
+const COUNT_AMONG_FEW = countPendingSql("approvals AS p INDEXED BY approvals_due CROSS JOIN agents AS a");
 const COUNT_OF_AGENTS = countPendingSql("agents AS a CROSS JOIN approvals AS p");
 
 /** What the sealed input of a request is bound to. */

@@ -55,7 +55,14 @@ export const approvalQuery = t.Object({
   status: t.Optional(t.Union([...STATES], { description: "Only requests in this state", error: STATUS_ERROR })),
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Requests to skip, default 0" })),
-  cursor: t.Optional(t.String({ maxLength: 100, description: "The `nextCursor` of the page before" })),
+  cursor: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 100,
+      description: "The `nextCursor` of the page before",
+      error: "Give the nextCursor of the page before, or leave it out.",
+    }),
+  ),
 });
 
 export const decisionBody = t.Object({

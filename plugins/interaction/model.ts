@@ -101,7 +101,14 @@ export const sentMessageList = t.Object({
 export const sentMessagesQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Messages to skip, default 0" })),
-  cursor: t.Optional(t.String({ maxLength: 100, description: "The `nextCursor` of the page before" })),
+  cursor: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 100,
+      description: "The `nextCursor` of the page before",
+      error: "Give the nextCursor of the page before, or leave it out.",
+    }),
+  ),
   topic: t.Optional(t.String({ description: "Only messages of this topic" })),
   agentId: t.Optional(t.String({ description: "Id of an agent of yours; by default the newest one" })),
 });

@@ -14,9 +14,10 @@ export const firstKeysSql = (rowsSql: string): string =>
   `SELECT key FROM (SELECT key, sum(bytes) OVER (ORDER BY key) - bytes AS before FROM (${rowsSql})) WHERE before < ${MAX_STEP_BYTES}`;
 
 /** ?1: agent, ?2: the id before the page, ?3: the most rows of the page. */
-export const idPageSql = (table: Table) => `SELECT min(key) AS first, max(key) AS last FROM (${firstKeysSql(
-  `SELECT id AS key, octet_length(${TEXT[table]}) AS bytes FROM ${table} WHERE agent_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3`,
-)})`;
+export const idPageSql = (table: Table) =>
+  `SELECT min(key) AS first, max(key) AS last FROM (${firstKeysSql(
+    `SELECT id AS key, octet_length(${TEXT[table]}) AS bytes FROM ${table} WHERE agent_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3`,
+  )})`;
 
 /** The first and the last id of each page, oldest first. Ids grow with time. Yields to the event loop between pages. */
 export async function* idPages(

@@ -33,7 +33,14 @@ export const newSession = t.Object({ sessionId: t.String(), status: t.String() }
 export const messagesQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Messages to skip at the beginning, default 0" })),
-  cursor: t.Optional(t.String({ maxLength: 100, description: "The `nextCursor` of the page before" })),
+  cursor: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 100,
+      description: "The `nextCursor` of the page before",
+      error: "Give the nextCursor of the page before, or leave it out.",
+    }),
+  ),
   include: t.Optional(
     t.String({ description: "`all`: also messages from the web, the API and the public page", examples: ["all"] }),
   ),
@@ -59,7 +66,8 @@ export const createMessagesPage = (channels: readonly string[]) =>
   t.Object({
     messages: t.Array(createAgentMessage(channels)),
     total: integer({
-      description: "The offset plus the number of messages of this page: the offset of the next page",
+      description:
+        "The offset plus the number of messages of this page: the offset of the next page, with the same cursor",
     }),
     limit: integer(),
     offset: integer(),

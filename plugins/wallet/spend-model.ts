@@ -148,7 +148,14 @@ export const spendList = t.Object({
 export const spendQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Spends to skip, default 0" })),
-  cursor: t.Optional(t.String({ maxLength: 100, description: "The `nextCursor` of the page before" })),
+  cursor: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 100,
+      description: "The `nextCursor` of the page before",
+      error: "Give the nextCursor of the page before, or leave it out.",
+    }),
+  ),
   agentId: t.Optional(t.String({ maxLength: 64, description: "Only what this agent has asked for" })),
 });
 

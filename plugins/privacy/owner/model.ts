@@ -32,7 +32,14 @@ export const peopleQuery = t.Object({
 export const erasureQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "How many to leave out" })),
-  cursor: t.Optional(t.String({ maxLength: 100, description: "The `nextCursor` of the page before" })),
+  cursor: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 100,
+      description: "The `nextCursor` of the page before",
+      error: "Give the nextCursor of the page before, or leave it out.",
+    }),
+  ),
 });
 
 /** As `berth person verify` takes it. */

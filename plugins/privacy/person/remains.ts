@@ -37,7 +37,7 @@ export const ACCOUNT_REMAINS: Remains = [
   { what: "sealed keys of wallets, without a name", why: "money may be on them", until: null },
 ];
 export const PAGE_REMAINS: Remains[number] = {
-  what: "remains of rows in unused parts of the database's pages",
+  what: "remains of rows in unused parts of the database's pages, and of backups of it",
   why: "writing a large file anew makes others wait",
   until: "berth prune --compact",
 };

@@ -15,8 +15,12 @@ const SIZE = `SELECT (SELECT count(*) FROM (SELECT 1 FROM inbox WHERE agent_id =
   + (SELECT count(*) FROM (SELECT 1 FROM turn_steps WHERE agent_id = ?1 LIMIT ?2))
   + (SELECT coalesce(sum(1 + message_count), 0) FROM (SELECT message_count FROM sessions WHERE agent_id = ?1 LIMIT ?2)) AS size`;
 
+/** Of a step of a turn: what is shown of it, and the exact texts of a turn that may go on. */
+const STEP_BYTES =
+  "coalesce(octet_length(input), 0) + coalesce(octet_length(output), 0) + coalesce(octet_length(sealed), 0)";
 /** Of an agent with few rows. */
 const BYTES = `SELECT (SELECT total(octet_length(content)) FROM inbox WHERE agent_id = ?1)
+  + (SELECT total(${STEP_BYTES}) FROM turn_steps WHERE agent_id = ?1)
   + (SELECT total(octet_length(body)) FROM outbox WHERE agent_id = ?1)
   + (SELECT total(${MESSAGE_BYTES}) FROM messages WHERE session_id IN (SELECT id FROM sessions WHERE agent_id = ?1)) AS bytes`;
 
@@ -29,8 +33,10 @@ const deleteBatchSql = (table: string, text: string) =>
 const STEPS: readonly (readonly string[])[] = [
   [deleteBatchSql("inbox", "content")],
   [
-    `DELETE FROM turn_steps WHERE (agent_id, turn_id, seq) IN
-      (SELECT agent_id, turn_id, seq FROM turn_steps WHERE agent_id = ?1 LIMIT ${STEP})`,
+    `DELETE FROM turn_steps WHERE (agent_id, turn_id, seq) IN (SELECT agent_id, turn_id, seq FROM
+      (SELECT agent_id, turn_id, seq, sum(bytes) OVER (ORDER BY turn_id, seq) - bytes AS before FROM
+        (SELECT agent_id, turn_id, seq, ${STEP_BYTES} AS bytes FROM turn_steps WHERE agent_id = ?1 ORDER BY turn_id, seq LIMIT ${STEP}))
+      WHERE before < ${MAX_STEP_BYTES})`,
   ],
   [deleteBatchSql("outbox", "body")],
   deleteSessionsSql(`SELECT id FROM sessions WHERE agent_id = ?1 LIMIT ${STEP}`, 2 * STEP),

@@ -28,8 +28,6 @@ const NEWEST = "~";
 /** The texts of others were wiped with their session. */
 const IS_SENT = "platform = 'api' AND content <> ''";
 
-/** An agent without any conversation by the API may have many others, which are all looked through. */
-const HAS_ANY = "SELECT 1 AS id FROM sessions WHERE agent_id = ?1 AND platform = 'api' LIMIT 1";
 const STEP_START = `SELECT id FROM inbox WHERE agent_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT 1 OFFSET ${STEP - 1}`;
 /** From id ?3 to before ?2. */
 const IN_STEP = `SELECT id FROM inbox WHERE agent_id = ?1 AND id < ?2 AND id >= ?3 AND ${IS_SENT} ORDER BY id DESC`;
@@ -50,7 +48,6 @@ export async function listSentMessages(
 
   async function idsOfAll(): Promise<unknown[]> {
     const found: unknown[] = [];
-    if ((await readIds(HAS_ANY, [agentId])).length === 0) return found;
     for (let before = cursor; ; await yieldToEventLoop()) {
       const [start] = await readIds(STEP_START, [agentId, before]);
       found.push(...(await readIds(IN_STEP, [agentId, before, String(start ?? "")])));

@@ -65,6 +65,31 @@ test.each([1, 2, 3])(
   },
 );
 
+test("messages that are gone end no walk by cursors", async () => {
+  const agent = await fixture.agent();
+  for (const content of ["One", "Two", "Three", "Four"]) {
+    await fixture.hear(agent, content);
+    await fixture.idle();
+  }
+  const gone = "DELETE FROM messages WHERE agent_id = ? AND content IN ('echo: Three', 'echo: Two')";
+  await fixture.kernel.database.write([{ sql: gone, args: [agent.id] }]);
+  const list = createMessageList(fixture.kernel);
+  const found: ListedMessage[] = [];
+  for (let cursor: string | undefined, next: string | null = ""; next !== null; cursor = next ?? undefined) {
+    const page = await list.page(agent.id, { limit: 3, offset: 0, cursor, platforms: CHANNELS });
+    found.push(...page.messages);
+    next = page.nextCursor;
+  }
+  expect(linesOf(found)).toEqual([
+    "agent: echo: Four",
+    "user: Four",
+    "user: Three",
+    "user: Two",
+    "agent: echo: One",
+    "user: One",
+  ]);
+});
+
 test("includes messages of the web and the API on request", async () => {
   const agent = await fixture.agent();
   await fixture.chat(agent, "From the web");

@@ -79,11 +79,17 @@ export function createMessageList({ database }: Pick<Kernel, "database">): Messa
         const count = skip === 0 ? 0 : Number((await database.read(COUNT, step)).rows[0]?.count);
         if (skip > 0 && count <= skip) skip -= count;
         else {
-          const { rows } = await database.read(PAGE, [...step, limit - found.length, skip]);
+          const asked = limit - found.length;
+          const { rows } = await database.read(PAGE, [...step, asked, skip]);
           found.push(...rows.flatMap(toListedMessages));
           skip = 0;
           const last = rows.at(-1);
-          if (found.length >= limit && last) return { messages: sorted(), nextCursor: `${last.id}-${last.is_reply}` };
+          if (last && rows.length === asked) {
+            // The step may have more, which are needed if a message of the page is gone.
+            [before, side] = [String(last.id), Number(last.is_reply)];
+            if (found.length >= limit) return { messages: sorted(), nextCursor: `${before}-${side}` };
+            continue;
+          }
         }
         if (stepStart === undefined) return { messages: sorted(), nextCursor: null };
         [before, side] = [String(stepStart), 0];

@@ -9,7 +9,10 @@ export interface BackendTransport {
   readonly tokens: ServiceTokens;
   /** Makes a typed client of backend routes under this grant. */
   client<App extends AnyElysia>(grant: Grant): ReturnType<typeof treaty<App>>;
-  /** Sends a plain request, for responses that are passed on. The caller encodes `path`. */
+  /**
+   * Sends a plain request, for responses that are passed on. The caller encodes `path`. In this process, bytes as its body are
+   * handed over as they are: the route gets them from `readBody` of its guard, and `request.body` is empty.
+   */
   fetch(grant: Grant, path: string, init: RequestInit): Promise<Response>;
   /** Sets the handler of calls in this process. Called once, when the backend surface is built. */
   attach(handle: (request: Request) => Promise<Response>): void;
