@@ -157,6 +157,19 @@ export const FAULTS: readonly Fault[] = [
       ended();
     },
   },
+  ...(["flip", "cut"] as const).map((how) => ({
+    name: `kill a server of NATS and ${how === "flip" ? "change bytes in its files" : "cut off the ends of its files"}`,
+    weight: 1,
+    async run({ cluster, cells, random, interrupt }: FaultDeps) {
+      const server = random.pick(cluster.nats.servers);
+      const ended = interrupt();
+      await server.kill();
+      if (server.damage(how) === 0) throw new Error("The server has no files of messages.");
+      await server.start();
+      for (let cell = 0; cell < cells; cell++) await cluster.owner(cell);
+      ended();
+    },
+  })),
   {
     name: "kill all servers of NATS",
     weight: 1,

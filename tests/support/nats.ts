@@ -1,5 +1,15 @@
 // Starts nats-server with JetStream, one or a cluster of them, on free ports, for tests of clusters of Berth.
-import { existsSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -17,6 +27,8 @@ export interface NatsServer {
   start(): Promise<void>;
   /** Deletes its data, once it has ended. */
   erase(): void;
+  /** Changes a byte in the middle of each file of messages, or cuts off its last part, once it has ended. Returns how many there were. */
+  damage(how: "flip" | "cut"): number;
   signal(name: NodeJS.Signals): void;
   /** Bytes of memory that it has. */
   memory(): Promise<number>;
@@ -27,6 +39,25 @@ export interface Nats extends AsyncDisposable {
   readonly url: string;
   readonly address: NatsAddress;
   readonly servers: readonly NatsServer[];
+}
+
+/** Bytes that are cut off: some dozens of entries. */
+const CUT_BYTES = 64 * 1024;
+
+function damageFile(path: string, how: "flip" | "cut"): void {
+  const { size } = statSync(path);
+  const file = openSync(path, "r+");
+  try {
+    if (how === "cut") ftruncateSync(file, Math.max(0, size - CUT_BYTES));
+    else if (size > 0) {
+      const at = size >> 1;
+      const byte = new Uint8Array(1);
+      readSync(file, byte, 0, 1, at);
+      writeSync(file, Uint8Array.of((byte[0] ?? 0) ^ 0xff), 0, 1, at);
+    }
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** The path of nats-server: as the test command has put it into the packages' cache, because PATH's is too old then; or from PATH. */
@@ -83,6 +114,13 @@ ${settings}`,
           await child?.exited;
         },
         erase: () => rmSync(folder, { recursive: true, force: true }),
+        damage(how) {
+          const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+            (entry) => entry.isFile() && entry.name.endsWith(".blk"),
+          );
+          for (const { parentPath, name } of files) damageFile(join(parentPath, name), how);
+          return files.length;
+        },
         signal: (name) => child?.signal(name),
         async memory() {
           const { mem } = (await (await fetch(`http://127.0.0.1:${monitors[n]}/varz`)).json()) as { mem: number };
