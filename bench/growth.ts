@@ -107,7 +107,7 @@ async function timeStarts(large: Berth, small: Berth, rounds: number): Promise<F
 
 const fileOf = ({ dir }: Berth) => join(dir, "data/berth.db");
 
-/** Reads each path once after each of some starts, and then again and again; the loop's longest pause over the reads of the last start. */
+/** Reads each path once after each of some starts with the database out of the page cache, and then again and again; the loop's longest pause over the reads of the last start. */
 async function timeReads(berth: Berth, client: Client, paths: string[], rounds: number): Promise<Figure[]> {
   const read = async (path: string) => {
     const at = performance.now();
@@ -120,10 +120,10 @@ async function timeReads(berth: Berth, client: Client, paths: string[], rounds: 
     for (const [n, path] of paths.entries()) first[n]?.push(await read(path));
   };
   for (let n = 1; n < Math.min(STARTS, rounds); n++) {
-    await restart(berth);
+    await restart(berth, () => dropFromCache(fileOf(berth)));
     await readAll();
   }
-  await restart(berth);
+  await restart(berth, () => dropFromCache(fileOf(berth)));
   using watch = await watchStalls(berth);
   await readAll();
   const figures: Figure[] = [];
