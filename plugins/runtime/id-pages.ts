@@ -9,9 +9,13 @@ const TEXT: Readonly<Record<Table, string>> = { inbox: "content", outbox: "body"
 /** Bytes of text that are deleted in one write: deleted bytes are overwritten, and so many take some 10 ms. */
 export const MAX_STEP_BYTES = 4 * 1024 * 1024;
 
-/** The keys of the first rows that a query gives as `key` and `bytes`, until their bytes reach the most of one step. */
-export const firstKeysSql = (rowsSql: string): string =>
-  `SELECT key FROM (SELECT key, sum(bytes) OVER (ORDER BY key) - bytes AS before FROM (${rowsSql})) WHERE before < ${MAX_STEP_BYTES}`;
+/**
+ * The keys of the first rows that a query gives as `key` and `bytes`, until their bytes reach the most of one step. Ordered by `key`, or
+ * as they come, which needs no sorting.
+ */
+export const firstKeysSql = (rowsSql: string, order: "" | "ORDER BY key" = "ORDER BY key"): string =>
+  `SELECT key FROM (SELECT key, sum(bytes) OVER (${order} ROWS UNBOUNDED PRECEDING) - bytes AS before FROM (${rowsSql}))
+    WHERE before < ${MAX_STEP_BYTES}`;
 
 /** ?1: agent, ?2: the id before the page, ?3: the most rows of the page. */
 export const idPageSql = (table: Table) =>

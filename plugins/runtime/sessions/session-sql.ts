@@ -17,6 +17,7 @@ export const MESSAGE_BYTES = "octet_length(content) + coalesce(octet_length(step
 export const deleteSessionsSql = (sessionIdsSql: string, messages: number | string): [string, string] => [
   `DELETE FROM messages WHERE seq IN (${firstKeysSql(
     `SELECT seq AS key, ${MESSAGE_BYTES} AS bytes FROM messages WHERE session_id IN (${sessionIdsSql}) LIMIT ${messages}`,
+    "",
   )})`,
   `DELETE FROM sessions WHERE id IN (${sessionIdsSql}) AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)`,
 ];

@@ -148,7 +148,7 @@ describe("a reply that can't be spoken", () => {
     expect(files).toEqual([]);
     expect(body).toStartWith("Long.");
     expect(fixture.upstream.spoken).toEqual([]);
-    expect((await warnings(agent)).join()).toContain("has used up its budget");
+    await eventually(async () => (await warnings(agent)).join().includes("has used up its budget"));
   });
 
   test("because no provider has a model for it", async () => {
