@@ -18,7 +18,7 @@ const BUDGETS = {
   modules: 82,
   /** Functions whose code is read. */
   functions: 7_220,
-  objects: 85_500,
+  objects: 85_600,
   heapBytes: 11_620_000,
 };
 

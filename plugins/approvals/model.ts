@@ -1,6 +1,7 @@
 // Defines the schemas of requests and responses about approvals. The console takes its types from here, so this file imports
 // nothing of the server.
 import { t } from "elysia";
+import { cursor, nextCursor } from "../../src/kernel/http/body/response-types.ts";
 
 const time = (description: string) => t.String({ description: `ISO 8601. ${description}` });
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
@@ -48,21 +49,14 @@ export const approvalItem = t.Object(
 export const approvalList = t.Object({
   approvals: t.Array(approvalItem),
   count: t.Integer(),
-  nextCursor: nullable(t.String({ description: "For the next page" })),
+  nextCursor,
 });
 
 export const approvalQuery = t.Object({
   status: t.Optional(t.Union([...STATES], { description: "Only requests in this state", error: STATUS_ERROR })),
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Requests to skip, default 0" })),
-  cursor: t.Optional(
-    t.String({
-      minLength: 1,
-      maxLength: 100,
-      description: "The `nextCursor` of the page before",
-      error: "Give the nextCursor of the page before, or leave it out.",
-    }),
-  ),
+  cursor,
 });
 
 export const decisionBody = t.Object({

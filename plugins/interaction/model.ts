@@ -1,6 +1,6 @@
 // Defines the schemas of the requests that people and programs send to their agent, and of the responses.
 import { t } from "elysia";
-import { integer } from "../../src/kernel/http/body/response-types.ts";
+import { cursor, integer, nextCursor } from "../../src/kernel/http/body/response-types.ts";
 import { uiChatFields } from "../client-chats/index.ts";
 import { sentFiles } from "../runtime/index.ts";
 
@@ -94,21 +94,14 @@ export const sentMessage = t.Object(
 export const sentMessageList = t.Object({
   messages: t.Array(sentMessage),
   count: t.Number(),
-  nextCursor: t.Union([t.String({ description: "For the next page" }), t.Null()]),
+  nextCursor,
   ...shownAgent,
 });
 
 export const sentMessagesQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Messages to skip, default 0" })),
-  cursor: t.Optional(
-    t.String({
-      minLength: 1,
-      maxLength: 100,
-      description: "The `nextCursor` of the page before",
-      error: "Give the nextCursor of the page before, or leave it out.",
-    }),
-  ),
+  cursor,
   topic: t.Optional(t.String({ description: "Only messages of this topic" })),
   agentId: t.Optional(t.String({ description: "Id of an agent of yours; by default the newest one" })),
 });

@@ -1,6 +1,6 @@
 // Defines the schemas of requests and responses about turns and messages.
 import { type Static, t } from "elysia";
-import { integer } from "../../src/kernel/http/body/response-types.ts";
+import { cursor, integer } from "../../src/kernel/http/body/response-types.ts";
 import { sentFiles } from "./reply-files/sent-files.ts";
 
 export const chatBody = t.Object({
@@ -33,14 +33,7 @@ export const newSession = t.Object({ sessionId: t.String(), status: t.String() }
 export const messagesQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Messages to skip at the beginning, default 0" })),
-  cursor: t.Optional(
-    t.String({
-      minLength: 1,
-      maxLength: 100,
-      description: "The `nextCursor` of the page before",
-      error: "Give the nextCursor of the page before, or leave it out.",
-    }),
-  ),
+  cursor,
   include: t.Optional(
     t.String({ description: "`all`: also messages from the web, the API and the public page", examples: ["all"] }),
   ),

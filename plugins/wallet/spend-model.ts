@@ -1,6 +1,7 @@
 // The request and response schemas of spending, and the conversion of policy and ledger rows to them.
 import { type Static, t } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
+import { cursor, nextCursor } from "../../src/kernel/http/body/response-types.ts";
 import { formatDecimalUnits, USD_DECIMALS } from "./amounts.ts";
 import type { Spend } from "./spending/ledger.ts";
 import type { PaymentResult } from "./spending/pay.ts";
@@ -143,19 +144,12 @@ export const spendItem = t.Object({
 export const spendList = t.Object({
   spends: t.Array(spendItem),
   count: t.Number({ description: "Number of all spends that fit the query" }),
-  nextCursor: t.Union([t.String({ description: "For the next page" }), t.Null()]),
+  nextCursor,
 });
 export const spendQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Spends to skip, default 0" })),
-  cursor: t.Optional(
-    t.String({
-      minLength: 1,
-      maxLength: 100,
-      description: "The `nextCursor` of the page before",
-      error: "Give the nextCursor of the page before, or leave it out.",
-    }),
-  ),
+  cursor,
   agentId: t.Optional(t.String({ maxLength: 64, description: "Only what this agent has asked for" })),
 });
 

@@ -1,6 +1,7 @@
 // Defines the schemas of requests and responses about the people who write to an agent. The console takes its types from here, so
 // this file imports nothing of the server.
 import { t } from "elysia";
+import { cursor, nextCursor } from "../../../src/kernel/http/body/response-types.ts";
 
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
 const time = (description: string) => t.String({ description: `ISO 8601. ${description}` });
@@ -32,14 +33,7 @@ export const peopleQuery = t.Object({
 export const erasureQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "How many to leave out" })),
-  cursor: t.Optional(
-    t.String({
-      minLength: 1,
-      maxLength: 100,
-      description: "The `nextCursor` of the page before",
-      error: "Give the nextCursor of the page before, or leave it out.",
-    }),
-  ),
+  cursor,
 });
 
 /** As `berth person verify` takes it. */
@@ -97,5 +91,5 @@ export const erasureList = t.Object({
     ),
   ),
   count: t.Integer(),
-  nextCursor: nullable(t.String({ description: "For the next page" })),
+  nextCursor,
 });

@@ -92,7 +92,7 @@ function declaredLength({ headers }: Request | Response): number | undefined {
   return length === null ? undefined : Number(length);
 }
 
-/** Room for more than that is made at once by the declared length, since each doubling copies what is there. Untouched room is no memory. */
+/** A larger body gets its whole room with the first chunk: doubling would copy what is there. The system gives memory only to room that is written to. */
 const DOUBLED_BYTES = 1024 * 1024;
 
 /**

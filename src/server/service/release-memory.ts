@@ -22,7 +22,7 @@ const IDLE_CPU_US = 15_000;
 export async function releaseMemory(): Promise<void> {
   // A container may hide these files of the system, or the binary may be executable alone: then the pages stay.
   await dropFilePages().catch(() => undefined);
-  // It holds the event loop for 40 ms, so it waits until nobody is there. Under load, garbage is collected by and by.
+  // `shrink` holds the event loop for 40 ms, so it waits for a second without requests. Under load, the engine collects garbage by itself.
   await idleSecond();
   Bun.shrink();
 }

@@ -4,3 +4,15 @@ import { Type } from "@sinclair/typebox";
 
 /** A whole number in an answer. */
 export const integer = Type.Integer;
+
+/** In the query of a list. */
+export const cursor = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: "The `nextCursor` of the page before",
+    error: "Give the nextCursor of the page before, or leave it out.",
+  }),
+);
+/** In the answer of a list. */
+export const nextCursor = Type.Union([Type.String({ description: "For the next page" }), Type.Null()]);
