@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { eventually, type Seeded, seeded } from "../support/eventually.ts";
 import { CELL_FAULTS } from "./cell-faults.ts";
 import { CLOCK_FAULTS } from "./clock-faults.ts";
+import { DISK_FAULTS } from "./disk-faults.ts";
 import { FAULTS, type Fault, settled } from "./faults.ts";
 import {
   checkCalls,
@@ -32,6 +33,8 @@ export interface FaultRun {
   steps?: readonly Fault[];
   /** The machines' clocks can be set, and are by some faults. */
   hasClocks?: boolean;
+  /** The disks of NATS' servers can be filled and all disks be slow, and are by some faults. */
+  hasDisks?: boolean;
   /** Of all machines at the start. Default: `dist/berth`. */
   binary?: string;
   print(line: string): void;
@@ -57,11 +60,16 @@ export interface FaultReport {
   signUps: { made: number; failed: number };
 }
 
-export const faultsFor = (cells: number, hasClocks = false): readonly Fault[] => [
+interface FaultKinds extends Pick<FaultRun, "hasClocks" | "hasDisks"> {
+  cells: number;
+}
+
+export const faultsFor = ({ cells, hasClocks, hasDisks }: FaultKinds): readonly Fault[] => [
   ...FAULTS,
   ...NETWORK_FAULTS,
   ...(cells === 1 ? [] : CELL_FAULTS),
   ...(hasClocks ? CLOCK_FAULTS : []),
+  ...(hasDisks ? DISK_FAULTS : []),
 ];
 
 export async function runFaults(options: FaultRun): Promise<FaultReport> {
@@ -71,10 +79,10 @@ export async function runFaults(options: FaultRun): Promise<FaultReport> {
     cells = 1,
     nodes = 3,
     natsServers = 3,
-    faults = faultsFor(cells, options.hasClocks),
+    faults = faultsFor({ ...options, cells }),
     print,
   } = options;
-  const { steps = [], binary, hasClocks = false } = options;
+  const { steps = [], binary, hasClocks = false, hasDisks = false } = options;
   const random = seeded(seed);
   await using world = await startWorld({
     nodes,
@@ -82,6 +90,7 @@ export async function runFaults(options: FaultRun): Promise<FaultReport> {
     cells,
     seed,
     hasClocks,
+    hasDisks,
     ...(binary !== undefined && { binary }),
   });
   try {

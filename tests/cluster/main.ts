@@ -13,7 +13,8 @@ const { values } = parseArgs({
     nodes: { type: "string", default: "3" },
     servers: { type: "string", default: "3" },
     only: { type: "string" },
-    clocks: { type: "boolean" },
+    clocks: { type: "boolean", default: false },
+    disks: { type: "boolean", default: false },
     from: { type: "string" },
     next: { type: "string" },
     help: { type: "boolean", short: "h" },
@@ -29,13 +30,15 @@ if (values.help) {
   --servers N    servers of NATS (default: 3)
   --only TEXT    the faults whose names contain TEXT
   --clocks       machines' clocks are set by hours, too (needs libfaketime: apt-get install faketime)
+  --disks        disks are slow and full, too (needs root, and strace: apt-get install strace)
   --from FILE    the program that all machines begin with (default: dist/berth)
   --next FILE    a later version, to which the machines are upgraded before the faults begin, one after the other`);
   process.exit(0);
 }
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
 const cells = Number(values.cells);
-const all = faultsFor(cells, values.clocks);
+const kinds = { hasClocks: values.clocks, hasDisks: values.disks };
+const all = faultsFor({ cells, ...kinds });
 const faults = all.filter(({ name }) => values.only === undefined || name.includes(values.only));
 if (faults.length === 0)
   throw new Error(`No fault's name has "${values.only}": ${all.map(({ name }) => name).join("; ")}`);
@@ -48,7 +51,7 @@ const report = await runFaults({
   seed,
   ...(values.from !== undefined && { binary: from }),
   steps,
-  hasClocks: values.clocks ?? false,
+  ...kinds,
   seconds: Number(values.minutes) * 60,
   cells,
   nodes: Number(values.nodes),

@@ -1,8 +1,12 @@
-// What may happen to the network between machines, and between them and NATS. Nothing is closed: what was sent is late, and may come when another machine
+// What may happen to the network between machines, between them and NATS, and to the outside. Nothing is closed: what was sent is late, and may come when another machine
 // has taken over.
 import type { Berth } from "../support/berth.ts";
 import type { Gate } from "../support/gate.ts";
 import { type Fault, type FaultDeps, ownerOfSome, STOPPED_MS } from "./faults.ts";
+
+/** The settings by which machines reach what is outside of the cluster. */
+export const PLATFORM = "CHANNEL_A_API_ROOT";
+export const PROVIDER = "PROVIDER_5_BASE_URL";
 
 /** Mostly a machine that owns a cell. */
 const someMachine = (deps: FaultDeps): Promise<Berth> =>
@@ -59,6 +63,32 @@ export const NETWORK_FAULTS: readonly Fault[] = [
       ended();
     },
   },
+  {
+    // Clients still reach each of them: the one that is alone can't answer, and who is connected to it has to find that out.
+    name: "split the servers of NATS into one and the others",
+    weight: 2,
+    async run({ cluster, cells, random, interrupt }) {
+      const alone = random.pick(cluster.nats.servers);
+      const ended = interrupt();
+      await hold(alone.routes, "all", random.integer(2_000, 20_000));
+      for (let cell = 0; cell < cells; cell++) await cluster.owner(cell);
+      ended();
+    },
+  },
+  ...[
+    { what: "the messaging platform", variable: PLATFORM },
+    { what: "the provider of the model", variable: PROVIDER },
+  ].map(({ what, variable }) => ({
+    // It keeps its cells: what its agents do takes longer.
+    name: `cut the owner of a cell off from ${what} alone`,
+    weight: 1,
+    async run(deps: FaultDeps) {
+      const gate = deps.cluster.outsideGateOf(await ownerOfSome(deps), variable);
+      const ended = deps.interrupt();
+      await hold([gate], deps.random.pick(["all", "answers"] as const), deps.random.integer(1_000, 15_000));
+      ended();
+    },
+  })),
   {
     name: "let the network between a machine and NATS come and go",
     weight: 1,

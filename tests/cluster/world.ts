@@ -7,6 +7,7 @@ import { member, provision } from "../support/members.ts";
 import { type SpawnedTelegram, spawnTelegram } from "../support/telegram-control.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { settled } from "./faults.ts";
+import { PLATFORM, PROVIDER } from "./network-faults.ts";
 import { isSpending, SPENT_TOKENS } from "./spending.ts";
 
 export interface Bot {
@@ -35,12 +36,15 @@ export interface WorldOptions {
   binary?: string;
   /** The machines' clocks can be set. */
   hasClocks?: boolean;
+  /** The disks of NATS' servers can be filled, and all disks be slow. */
+  hasDisks?: boolean;
 }
 
 /** It has a price: calls that are free are not in the ledger after a crash. */
 const MODEL = "gpt-4o-mini";
 /** Of the agents that the load renames. */
 export const FIRST_NAME = "Name 0";
+const NATS_DISK_MIB = 1_024;
 const BOTS_OF_ONE_CELL = 4;
 const BOTS_OF_EACH_CELL = 2;
 
@@ -51,6 +55,7 @@ export async function startWorld({
   seed,
   binary,
   hasClocks = false,
+  hasDisks = false,
 }: WorldOptions): Promise<World> {
   await using undo = new AsyncDisposableStack();
   const upstream = await startUpstream({ models: [MODEL] });
@@ -70,9 +75,9 @@ export async function startWorld({
       hasGates: true,
       hasClocks,
       ...(binary !== undefined && { binary }),
+      ...(hasDisks && { natsDiskMib: NATS_DISK_MIB }),
+      outside: { [PLATFORM]: telegram.url, [PROVIDER]: upstream.url },
       env: {
-        CHANNEL_A_API_ROOT: telegram.url,
-        PROVIDER_5_BASE_URL: upstream.url,
         PROVIDER_5_API_KEY: "sk-operator",
         MODEL_A: `provider_5:${MODEL}`,
         RATE_LIMITS: "off",

@@ -31,6 +31,8 @@ export interface Cluster extends AsyncDisposable {
   gatesOf(node: Berth): readonly Gate[];
   /** What the other nodes reach a node through, if the cluster was started with gates. */
   peerGateOf(node: Berth): Gate;
+  /** What a node reaches the server of this variable through, if the variable is one of `outside`. */
+  outsideGateOf(node: Berth, variable: string): Gate;
   /** By which a node goes, if the cluster was started with clocks. */
   clockOf(node: Berth): Clock;
   /** Until a node follows and has applied all that the log has. */
@@ -50,8 +52,12 @@ export interface ClusterOptions {
   env?: Record<string, string>;
   /** Default: `dist/berth`, with the sparing settings of tests. */
   binary?: string;
-  /** Nodes reach NATS and each other through gates, which can be closed. */
+  /** Nodes reach NATS and each other, and servers of NATS each other, through gates, which can be closed. */
   hasGates?: boolean;
+  /** Of servers on this machine that nodes reach through gates: their URLs, by the variables that they are the values of. */
+  outside?: Record<string, string>;
+  /** Each server of NATS has a disk of its own with this many MiB. Needs root. */
+  natsDiskMib?: number;
   /** Each node has a clock that can be set. Needs libfaketime. */
   hasClocks?: boolean;
 }
@@ -70,24 +76,38 @@ export async function startCluster({
   binary,
   hasGates = false,
   hasClocks = false,
+  outside = {},
+  natsDiskMib,
 }: ClusterOptions = {}): Promise<Cluster> {
   await using undo = new AsyncDisposableStack();
-  const nats = undo.use(await startNats(natsServers, { advertise: !hasGates }));
+  const nats = undo.use(
+    await startNats(natsServers, {
+      advertise: !hasGates,
+      hasGates,
+      hasSystemAccount: hasGates,
+      ...(natsDiskMib !== undefined && { diskMib: natsDiskMib }),
+    }),
+  );
   const nodes: Berth[] = [];
   const balancer = balance(() => nodes.filter(({ running }) => running).map(({ web }) => web));
   undo.defer(() => balancer.stop(true));
   const web = `http://127.0.0.1:${balancer.port}`;
   const gates = new Map<Berth, readonly Gate[]>();
   const peerGates = new Map<Berth, Gate>();
+  const outsideGates = new Map<Berth, ReadonlyMap<string, Gate>>();
   const clocks = new Map<Berth, Clock>();
   const folder = hasClocks ? undo.adopt(temporaryDir("berth-clocks-"), (dir) => dir.remove()).path : "";
   undo.defer(() => {
-    for (const gate of [...gates.values(), ...peerGates.values()].flat()) gate.close();
+    const outer = [...outsideGates.values()].flatMap((own) => [...own.values()]);
+    for (const gate of [...gates.values(), ...peerGates.values(), ...outer].flat()) gate.close();
   });
   async function add(): Promise<Berth> {
     const [port, backend] = await freePorts(2);
     const own = hasGates ? await Promise.all(nats.servers.map((server) => openGate(server.port))) : [];
     const peerGate = hasGates ? await openGate(backend ?? 0) : undefined;
+    const outer = new Map<string, Gate>();
+    for (const [variable, url] of Object.entries(outside))
+      outer.set(variable, await openGate(Number(new URL(url).port)));
     const clock = hasClocks ? createClock(mkdtempSync(join(folder, "node-")), new Date()) : undefined;
     const node = await startBerth({
       isEmpty: true,
@@ -102,12 +122,16 @@ export async function startCluster({
         NODE_ADDRESS: `http://127.0.0.1:${peerGate?.port ?? backend}`,
         ...clock?.env,
         ...env,
+        ...Object.fromEntries(
+          [...outer].map(([variable, { port }]) => [variable, through(outside[variable] ?? "", port)]),
+        ),
       },
     });
     nodes.push(node);
     if (clock) clocks.set(node, clock);
     gates.set(node, own);
     if (peerGate) peerGates.set(node, peerGate);
+    outsideGates.set(node, outer);
     return node;
   }
   undo.defer(async () => void (await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))));
@@ -151,6 +175,11 @@ export async function startCluster({
       if (!gate) throw new Error("The cluster was started without gates.");
       return gate;
     },
+    outsideGateOf(node, variable) {
+      const gate = outsideGates.get(node)?.get(variable);
+      if (!gate) throw new Error(`No gate is at ${variable}.`);
+      return gate;
+    },
     clockOf(node) {
       const clock = clocks.get(node);
       if (!clock) throw new Error("The cluster was started without clocks.");
@@ -166,6 +195,13 @@ export async function startCluster({
       })),
     [Symbol.asyncDispose]: () => ended[Symbol.asyncDispose](),
   };
+}
+
+/** The same URL at another port. */
+function through(url: string, port: number): string {
+  const changed = new URL(url);
+  changed.port = String(port);
+  return changed.href.replace(/\/$/, url.endsWith("/") ? "/" : "");
 }
 
 function balance(targets: () => string[]) {

@@ -13,9 +13,12 @@ import {
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { connect } from "@nats-io/transport-node";
 import type { NatsAddress } from "../../src/cluster/nats/nats-address.ts";
 import { eventually } from "./eventually.ts";
+import { type Gate, openGate } from "./gate.ts";
 import { type Child, launch, temporaryDir } from "./process.ts";
+import { createSmallDisk, type SmallDisk } from "./small-disk.ts";
 
 export interface NatsServer {
   readonly port: number;
@@ -27,8 +30,16 @@ export interface NatsServer {
   start(): Promise<void>;
   /** Deletes its data, once it has ended. */
   erase(): void;
+  /** What it and the other servers reach each other through, if the servers were started with gates. */
+  readonly routes: readonly Gate[];
+  /** That its data are on, if the servers were started with disks of their own. */
+  readonly disk: SmallDisk | undefined;
   /** Changes a byte in the middle of each file of messages, or cuts off its last part, once it has ended. Returns how many there were. */
   damage(how: "flip" | "cut"): number;
+  /** Puts another server in its place, once it has ended: with another name and an empty disk. NATS is still to be told to forget it. */
+  replace(): Promise<void>;
+  /** Its name in NATS. */
+  readonly name: string;
   signal(name: NodeJS.Signals): void;
   /** Bytes of memory that it has. */
   memory(): Promise<number>;
@@ -39,6 +50,8 @@ export interface Nats extends AsyncDisposable {
   readonly url: string;
   readonly address: NatsAddress;
   readonly servers: readonly NatsServer[];
+  /** Tells NATS that a server of this name won't come back, so that others get its copies. The servers need `hasSystemAccount`. */
+  forget(name: string): Promise<void>;
 }
 
 /** Bytes that are cut off: some dozens of entries. */
@@ -68,35 +81,80 @@ export function natsBinary(): string {
   return found;
 }
 
-/**
- * Starts this many servers, which know each other. Those that don't `advertise` tell clients nothing of the others.
- * `settings` are lines of their configuration.
- */
-export async function startNats(count = 1, { advertise = true, settings = "" } = {}): Promise<Nats> {
-  const dir = temporaryDir();
+const SYSTEM = "system";
+/** Clients that don't sign in have an account with JetStream. */
+const ACCOUNTS = `accounts {
+  SYS { users: [{ user: "${SYSTEM}", password: "${SYSTEM}" }] }
+  CLIENTS { jetstream: enabled, users: [{ user: "client", password: "client" }] }
+}
+system_account: SYS
+no_auth_user: "client"`;
+
+export interface NatsOptions {
+  /** Whether servers tell clients of the others. */
+  advertise?: boolean;
+  /** Lines of the configuration of each. */
+  settings?: string;
+  /** Servers reach each other through gates, which can be closed. */
+  hasGates?: boolean;
+  /** An account can give them commands. */
+  hasSystemAccount?: boolean;
+  /** Each has a disk of its own with this many MiB. Needs root. */
+  diskMib?: number;
+}
+
+/** Starts this many servers, which know each other. */
+export async function startNats(
+  count = 1,
+  { advertise = true, settings = "", hasGates = false, hasSystemAccount = false, diskMib }: NatsOptions = {},
+): Promise<Nats> {
+  await using undo = new AsyncDisposableStack();
+  const dir = undo.adopt(temporaryDir(), ({ remove }) => remove());
   const ports = await freePorts(count * 3);
   const [clients, routes, monitors] = [0, 1, 2].map((n) => ports.slice(n * count, (n + 1) * count)) as [
     number[],
     number[],
     number[],
   ];
+  const gates = hasGates ? await routeGates(routes) : undefined;
+  undo.defer(() => {
+    for (const gate of gates?.values() ?? []) gate.close();
+  });
   const servers = await Promise.all(
     clients.map(async (port, n) => {
       const folder = join(dir.path, `nats-${n}`);
       const config = `${folder}.conf`;
-      const cluster = `cluster { name: "berth-tests", no_advertise: ${!advertise}, listen: "127.0.0.1:${routes[n]}", routes: [${routes.map((route) => `"nats://127.0.0.1:${route}"`).join(", ")}] }`;
-      await writeFile(
-        config,
-        `server_name: "nats-${n}"\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitors[n]}"
-jetstream { store_dir: "${folder}", sync_interval: "1s", max_mem: 256MB, max_file: 2GB }
-${count > 1 ? cluster : ""}
+      const disk = diskMib === undefined ? undefined : undo.use(await createSmallDisk(folder, diskMib));
+      const data = join(folder, "data");
+      const others = routes.map((route, to) => gates?.get(`${n} ${to}`)?.port ?? route);
+      let generation = 0;
+      const nameNow = () => (generation === 0 ? `nats-${n}` : `nats-${n}-${generation}`);
+      const configure = () =>
+        writeFile(
+          config,
+          `server_name: "${nameNow()}"\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitors[n]}"
+jetstream { store_dir: "${data}", sync_interval: "1s", max_mem: 256MB, max_file: 2GB }
+${count > 1 ? clusterOf(routes[n] ?? 0, others, { advertise, hasGates }) : ""}
+${hasSystemAccount ? ACCOUNTS : ""}
 ${settings}`,
-      );
+        );
+      await configure();
       let child: Child | undefined;
       const server: NatsServer = {
         port,
+        disk,
+        routes: [...(gates ?? [])].filter(([name]) => name.split(" ").includes(String(n))).map(([, gate]) => gate),
         get pid() {
           return child?.pid ?? 0;
+        },
+        get name() {
+          return nameNow();
+        },
+        async replace() {
+          server.erase();
+          generation++;
+          await configure();
+          await server.start();
         },
         async start() {
           child = launch({ command: [natsBinary(), "-c", config], env: {}, dir: dir.path });
@@ -113,9 +171,9 @@ ${settings}`,
           child?.signal(signal);
           await child?.exited;
         },
-        erase: () => rmSync(folder, { recursive: true, force: true }),
+        erase: () => rmSync(data, { recursive: true, force: true }),
         damage(how) {
-          const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+          const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter(
             (entry) => entry.isFile() && entry.name.endsWith(".blk"),
           );
           for (const { parentPath, name } of files) damageFile(join(parentPath, name), how);
@@ -130,17 +188,45 @@ ${settings}`,
       return server;
     }),
   );
+  undo.defer(async () => void (await Promise.all(servers.map(({ kill }) => kill()))));
   await Promise.all(servers.map(({ start }) => start()));
   const addresses = clients.map((port) => `127.0.0.1:${port}`);
+  const ended = undo.move();
   return {
     url: `nats://${addresses.join(",")}`,
     address: { servers: addresses.map((address) => `nats://${address}`) },
     servers,
-    async [Symbol.asyncDispose]() {
-      await Promise.all(servers.map(({ kill }) => kill()));
-      dir.remove();
+    async forget(name) {
+      const connection = await connect({ servers: addresses, user: SYSTEM, pass: SYSTEM });
+      try {
+        await eventually(
+          async () => {
+            const answer = await connection.request("$JS.API.SERVER.REMOVE", JSON.stringify({ peer: name }));
+            return answer.json<{ success?: boolean }>().success === true;
+          },
+          { timeoutMs: 30_000, everyMs: 500, what: `NATS forgets ${name}` },
+        );
+      } finally {
+        await connection.close();
+      }
     },
+    [Symbol.asyncDispose]: () => ended[Symbol.asyncDispose](),
   };
+}
+
+/** One for each pair of servers and each direction, by "FROM TO". */
+async function routeGates(routes: readonly number[]): Promise<Map<string, Gate>> {
+  const gates = new Map<string, Gate>();
+  for (const from of routes.keys())
+    for (const [to, route] of routes.entries()) if (to !== from) gates.set(`${from} ${to}`, await openGate(route));
+  return gates;
+}
+
+function clusterOf(listen: number, others: readonly number[], { advertise = true, hasGates = false }): string {
+  const routes = others.map((port) => `"nats://127.0.0.1:${port}"`).join(", ");
+  // Servers tell each other where they can be reached. What none of them answers at leaves them with the gates.
+  const address = hasGates ? `advertise: "127.0.0.1:1", ` : "";
+  return `cluster { name: "berth-tests", ${address}no_advertise: ${!advertise}, listen: "127.0.0.1:${listen}", routes: [${routes}] }`;
 }
 
 /** Ports that are free now. */

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { silent } from "../../../tests/support/database.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
+import { WAL_SIZE_LIMIT_BYTES } from "../../kernel/database/connection.ts";
 import { guard, type Statement } from "../../kernel/database/database.ts";
 import { openFile, type StorageEngine } from "../../kernel/database/local-engine.ts";
 import type { Outcome } from "../../kernel/database/write-queue.ts";
@@ -30,10 +31,10 @@ afterEach(async () => {
   }
 });
 
-function openStorage(): StorageEngine & { path: string } {
+function openStorage(options?: Parameters<typeof openFile>[3]): StorageEngine & { path: string } {
   const dir = temporaryDir();
   const path = join(dir.path, "cell.db");
-  const storage = openFile(path, new Set(), silent);
+  const storage = openFile(path, new Set(), silent, options);
   opened.push({ close: storage.close, remove: dir.remove });
   return { ...storage, path };
 }
@@ -314,4 +315,16 @@ describe("a copy whose file can't be written", () => {
     isDamaged = true;
     await expect(follow(engine, copy)).rejects.toThrow(CopyBroken);
   });
+});
+
+test("a copy that follows writes its file's log into the file, and does not leave that to the one who opens it next", async () => {
+  const engine = createMemoryLog();
+  const { commit } = await openOwner(engine);
+  const meta = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID";
+  await commit([[{ sql: meta, args: [] }], [{ sql: "CREATE TABLE blobs (bytes BLOB)", args: [] }]]);
+  const insert = { sql: "INSERT INTO blobs VALUES (zeroblob(?))", args: [1024 * 1024] };
+  for (let mib = 0; mib <= WAL_SIZE_LIMIT_BYTES; mib += 1024 * 1024) await commit([[insert]]);
+  const { promise: checkpointed, resolve } = Promise.withResolvers<number>();
+  await openFollower(engine, openStorage({ onCheckpoint: resolve }));
+  expect(await checkpointed).toBePositive();
 });

@@ -36,7 +36,7 @@ export interface Copy {
   apply(place: EntryPlace, entry: Entry): Promise<Outcome[]>;
 }
 
-type Storage = Pick<StorageEngine, "commit" | "commitLong" | "read">;
+type Storage = Pick<StorageEngine, "commit" | "commitLong" | "read" | "afterCommit">;
 
 /** Every copy has this table, which is not part of the schema: the log may begin with the first migration. */
 const CREATE = `CREATE TABLE IF NOT EXISTS log_progress
@@ -78,6 +78,8 @@ export async function openCopy(storage: Storage, cluster: string): Promise<Copy>
       changed = next.changed;
       if (done < batches.length) await yieldToEventLoop();
     }
+    // A copy that follows has no database above it to do so, and its file's log would grow until another process opens it.
+    storage.afterCommit();
     return outcomes;
   }
 
