@@ -1,5 +1,6 @@
 // Reads the copies of a cell's database, brings them to the end of its log, and compares them.
 import { Database } from "bun:sqlite";
+import { SLOW_REPLY } from "../../plugins/runtime/outbox/slow-replies.ts";
 import type { LogEngine } from "../../src/cluster/engine.ts";
 import { catchUp, SnapshotNeeded } from "../../src/cluster/log/catch-up.ts";
 import { openCopy } from "../../src/cluster/log/copy.ts";
@@ -48,7 +49,7 @@ export function contentsOf(file: string): Contents {
         distinctAnswers: count(
           `SELECT count(DISTINCT content) FROM messages WHERE role = 'assistant' AND ${OF_MESSAGES}`,
         ),
-        sent: count("SELECT count(*) FROM outbox WHERE status = 'sent'"),
+        sent: count(`SELECT count(*) FROM outbox WHERE status = 'sent' AND body <> '${SLOW_REPLY}'`),
         calls: count("SELECT count(*) FROM usage"),
       },
       tables: Object.fromEntries(tables),

@@ -171,26 +171,6 @@ export const FAULTS: readonly Fault[] = [
     },
   })),
   {
-    name: "put a new server of NATS in the place of one, while another one is away",
-    weight: 1,
-    async run(deps) {
-      const { cluster, random, interrupt } = deps;
-      const lost = random.pick(cluster.nats.servers);
-      const away = random.pick(cluster.nats.servers.filter((server) => server !== lost));
-      const ended = interrupt();
-      await lost.kill();
-      const { name } = lost;
-      await lost.replace();
-      await away.kill();
-      const forgotten = cluster.nats.forget(name);
-      await Bun.sleep(random.integer(0, 5_000));
-      await away.start();
-      await forgotten;
-      await settled(deps);
-      ended();
-    },
-  },
-  {
     name: "kill all servers of NATS",
     weight: 1,
     async run(deps) {

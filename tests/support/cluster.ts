@@ -84,7 +84,6 @@ export async function startCluster({
     await startNats(natsServers, {
       advertise: !hasGates,
       hasGates,
-      hasSystemAccount: hasGates,
       ...(natsDiskMib !== undefined && { diskMib: natsDiskMib }),
     }),
   );

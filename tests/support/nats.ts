@@ -13,7 +13,6 @@ import {
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { connect } from "@nats-io/transport-node";
 import type { NatsAddress } from "../../src/cluster/nats/nats-address.ts";
 import { eventually } from "./eventually.ts";
 import { type Gate, openGate } from "./gate.ts";
@@ -36,10 +35,6 @@ export interface NatsServer {
   readonly disk: SmallDisk | undefined;
   /** Changes a byte in the middle of each file of messages, or cuts off its last part, once it has ended. Returns how many there were. */
   damage(how: "flip" | "cut"): number;
-  /** Puts another server in its place, once it has ended: with another name and an empty disk. NATS is still to be told to forget it. */
-  replace(): Promise<void>;
-  /** Its name in NATS. */
-  readonly name: string;
   signal(name: NodeJS.Signals): void;
   /** Bytes of memory that it has. */
   memory(): Promise<number>;
@@ -50,8 +45,6 @@ export interface Nats extends AsyncDisposable {
   readonly url: string;
   readonly address: NatsAddress;
   readonly servers: readonly NatsServer[];
-  /** Tells NATS that a server of this name won't come back, so that others get its copies. The servers need `hasSystemAccount`. */
-  forget(name: string): Promise<void>;
 }
 
 /** Bytes that are cut off: some dozens of entries. */
@@ -81,15 +74,6 @@ export function natsBinary(): string {
   return found;
 }
 
-const SYSTEM = "system";
-/** Clients that don't sign in have an account with JetStream. */
-const ACCOUNTS = `accounts {
-  SYS { users: [{ user: "${SYSTEM}", password: "${SYSTEM}" }] }
-  CLIENTS { jetstream: enabled, users: [{ user: "client", password: "client" }] }
-}
-system_account: SYS
-no_auth_user: "client"`;
-
 export interface NatsOptions {
   /** Whether servers tell clients of the others. */
   advertise?: boolean;
@@ -97,8 +81,6 @@ export interface NatsOptions {
   settings?: string;
   /** Servers reach each other through gates, which can be closed. */
   hasGates?: boolean;
-  /** An account can give them commands. */
-  hasSystemAccount?: boolean;
   /** Each has a disk of its own with this many MiB. Needs root. */
   diskMib?: number;
 }
@@ -106,7 +88,7 @@ export interface NatsOptions {
 /** Starts this many servers, which know each other. */
 export async function startNats(
   count = 1,
-  { advertise = true, settings = "", hasGates = false, hasSystemAccount = false, diskMib }: NatsOptions = {},
+  { advertise = true, settings = "", hasGates = false, diskMib }: NatsOptions = {},
 ): Promise<Nats> {
   await using undo = new AsyncDisposableStack();
   const dir = undo.adopt(temporaryDir(), ({ remove }) => remove());
@@ -127,18 +109,13 @@ export async function startNats(
       const disk = diskMib === undefined ? undefined : undo.use(await createSmallDisk(folder, diskMib));
       const data = join(folder, "data");
       const others = routes.map((route, to) => gates?.get(`${n} ${to}`)?.port ?? route);
-      let generation = 0;
-      const nameNow = () => (generation === 0 ? `nats-${n}` : `nats-${n}-${generation}`);
-      const configure = () =>
-        writeFile(
-          config,
-          `server_name: "${nameNow()}"\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitors[n]}"
+      await writeFile(
+        config,
+        `server_name: "nats-${n}"\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitors[n]}"
 jetstream { store_dir: "${data}", sync_interval: "1s", max_mem: 256MB, max_file: 2GB }
 ${count > 1 ? clusterOf(routes[n] ?? 0, others, { advertise, hasGates }) : ""}
-${hasSystemAccount ? ACCOUNTS : ""}
 ${settings}`,
-        );
-      await configure();
+      );
       let child: Child | undefined;
       const server: NatsServer = {
         port,
@@ -146,15 +123,6 @@ ${settings}`,
         routes: [...(gates ?? [])].filter(([name]) => name.split(" ").includes(String(n))).map(([, gate]) => gate),
         get pid() {
           return child?.pid ?? 0;
-        },
-        get name() {
-          return nameNow();
-        },
-        async replace() {
-          server.erase();
-          generation++;
-          await configure();
-          await server.start();
         },
         async start() {
           child = launch({ command: [natsBinary(), "-c", config], env: {}, dir: dir.path });
@@ -196,20 +164,6 @@ ${settings}`,
     url: `nats://${addresses.join(",")}`,
     address: { servers: addresses.map((address) => `nats://${address}`) },
     servers,
-    async forget(name) {
-      const connection = await connect({ servers: addresses, user: SYSTEM, pass: SYSTEM });
-      try {
-        await eventually(
-          async () => {
-            const answer = await connection.request("$JS.API.SERVER.REMOVE", JSON.stringify({ peer: name }));
-            return answer.json<{ success?: boolean }>().success === true;
-          },
-          { timeoutMs: 30_000, everyMs: 500, what: `NATS forgets ${name}` },
-        );
-      } finally {
-        await connection.close();
-      }
-    },
     [Symbol.asyncDispose]: () => ended[Symbol.asyncDispose](),
   };
 }
