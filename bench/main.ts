@@ -9,6 +9,7 @@ import { beside } from "./beside.ts";
 import { bots } from "./bots.ts";
 import { cells } from "./cells.ts";
 import { cluster } from "./cluster.ts";
+import { clusterBots } from "./cluster-bots.ts";
 import { clusterCells } from "./cluster-cells.ts";
 import { compare } from "./compare/compare.ts";
 import { MEASURES } from "./compare/measures.ts";
@@ -62,6 +63,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   cluster,
   engine,
   clusterCells,
+  clusterBots,
   recall,
   consolePages,
 ];

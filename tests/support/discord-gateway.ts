@@ -49,7 +49,7 @@ export type Gateway = ReturnType<typeof createGateway>;
 /** The sessions of one bot. */
 export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, changed }: GatewayOptions) {
   const sessions = new Map<string, Session>();
-  const count = { identifies: 0, resumes: 0 };
+  const count = { identifies: 0, resumes: 0, overlaps: 0 };
   const lastSeq = new Map<string, number>();
   let identifiedAt = Number.NEGATIVE_INFINITY;
   let plannedEnd: "cut" | number | undefined;
@@ -78,6 +78,11 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
     return true;
   }
 
+  /** Each bot of Berth has one connection, wherever it runs. */
+  function noteOverlap(): void {
+    if (open().length > 0) count.overlaps++;
+  }
+
   function identify(socket: Socket, d: Record<string, unknown>): void {
     const { intents, properties } = d;
     if (typeof properties !== "object" || properties === null || !("os" in properties)) return void socket.close(4002);
@@ -89,6 +94,7 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
     identifiedAt = performance.now();
     if (early) return void socket.send(JSON.stringify({ op: 9, d: false }));
     if (endsAsPlanned(socket)) return;
+    noteOverlap();
     const session: Session = { id: crypto.randomUUID().replaceAll("-", ""), intents, seq: 0, events: [], socket };
     sessions.set(session.id, session);
     socket.data.session = session;
@@ -104,6 +110,7 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
     if (!session || seq < first - 1) return void socket.send(JSON.stringify({ op: 9, d: false }));
     if (endsAsPlanned(socket)) return;
     count.resumes++;
+    noteOverlap();
     session.socket?.close(4000);
     session.socket = socket;
     socket.data.session = session;

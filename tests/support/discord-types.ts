@@ -212,6 +212,8 @@ export interface DiscordStats {
   connected: number;
   identifies: number;
   resumes: number;
+  /** Connections that a bot began while it had another one. */
+  overlaps: number;
   sent: number;
   /** Number of 429 responses. */
   tooMany: number;

@@ -231,6 +231,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
         bots: all.length,
         connected: sum(({ gateway }) => gateway.connected),
         identifies: sum(({ gateway }) => gateway.count.identifies),
+        overlaps: sum(({ gateway }) => gateway.count.overlaps),
         resumes: sum(({ gateway }) => gateway.count.resumes),
         sent: sum(({ state }) => state.sent.size),
         tooMany: rates.count.refused,

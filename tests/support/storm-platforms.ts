@@ -1,6 +1,8 @@
 // Adapts the platform fakes to the storm test: each runs strictly in its own process, with rate limits enforced.
 
 import { spawnDiscord } from "./discord-control.ts";
+import { tokensFor } from "./slack.ts";
+import { spawnSlack } from "./slack-control.ts";
 import type { StormPlatform } from "./storm.ts";
 import { spawnTelegram } from "./telegram-control.ts";
 import { spawnWhatsApp } from "./whatsapp-control.ts";
@@ -19,7 +21,7 @@ export async function startTelegramPlatform(): Promise<StormPlatform> {
     async addBots(count) {
       for (let n = 0; n < count; n++) tokens.push(`${200_000 + n}:${"storm-test-token-of-a-bot".padEnd(35, "x")}`);
       await fake.addBots(tokens.map((token) => ({ token })));
-      return tokens;
+      return tokens.map((token) => ({ token }));
     },
     send: async (sayings) => {
       await fake.usersSay(sayings.map(({ bot, chat, text }) => ({ token: tokens[bot] ?? "", chatId: chat, text })));
@@ -30,8 +32,8 @@ export async function startTelegramPlatform(): Promise<StormPlatform> {
     },
     set: (down) => fake.set({ down }),
     async stats() {
-      const { sent, tooMany, turnedAway, returned } = await fake.stats();
-      return { sent, limited: tooMany, turnedAway, returned };
+      const { sent, tooMany, turnedAway, returned, conflictsAt } = await fake.stats();
+      return { sent, limited: tooMany, turnedAway, returned, overlaps: conflictsAt.length };
     },
     [Symbol.asyncDispose]: () => fake.stop(),
   };
@@ -52,7 +54,7 @@ export async function startDiscordPlatform(): Promise<StormPlatform> {
       const ids = Array.from({ length: count }, (_, n) => String(1_000_000_000_000_000 + n));
       tokens.push(...ids.map((id) => `${Buffer.from(id).toString("base64url")}.AbCdEf.storm-storm-storm-storm-storm`));
       await fake.addBots(tokens.map((token) => ({ token })));
-      return tokens;
+      return tokens.map((token) => ({ token }));
     },
     async send(sayings) {
       for (const { bot, chat, text } of sayings) {
@@ -71,8 +73,8 @@ export async function startDiscordPlatform(): Promise<StormPlatform> {
     },
     set: (down) => fake.set({ down }),
     async stats() {
-      const { sent, tooMany, turnedAway, returned } = await fake.stats();
-      return { sent, limited: tooMany, turnedAway, returned };
+      const { sent, tooMany, turnedAway, returned, overlaps } = await fake.stats();
+      return { sent, limited: tooMany, turnedAway, returned, overlaps };
     },
     [Symbol.asyncDispose]: () => fake.stop(),
   };
@@ -92,7 +94,7 @@ export async function startWhatsAppPlatform(): Promise<StormPlatform> {
     async addBots(count) {
       for (let n = 0; n < count; n++) tokens.push(`EAAtokenOfTheStorm${n}`);
       await fake.addAccounts(tokens.map((token, n) => ({ token, waba: String(102_290_129_000_000 + n) })));
-      return tokens;
+      return tokens.map((token) => ({ token }));
     },
     send: async (sayings) => {
       const outgoing = sayings.map(({ bot, chat, text }) => ({
@@ -109,7 +111,51 @@ export async function startWhatsAppPlatform(): Promise<StormPlatform> {
     set: (down) => fake.set({ down }),
     async stats() {
       const { sent, tooMany, turnedAway, returned } = await fake.stats();
-      return { sent, limited: tooMany, turnedAway, returned };
+      return { sent, limited: tooMany, turnedAway, returned, overlaps: 0 };
+    },
+    [Symbol.asyncDispose]: () => fake.stop(),
+  };
+}
+
+/** Slack with its sockets; people write in direct messages. An app may have several connections, so none of them is one too many. */
+export async function startSlackPlatform(): Promise<StormPlatform> {
+  const fake = await spawnSlack(...STRICT);
+  const tokens: string[] = [];
+  /** The chat of each direct message channel. */
+  const chats = new Map<string, number>();
+  return {
+    name: "Slack",
+    connects: true,
+    channel: "channel_d",
+    env: { CHANNEL_D_API_ROOT: fake.url },
+    async addBots(count) {
+      const apps = Array.from({ length: count }, (_, n) => {
+        const id = `A0STORM${String(n).padStart(5, "0")}`;
+        return { ...tokensFor(id), id };
+      });
+      tokens.push(...apps.map(({ botToken }) => botToken));
+      await fake.addApps(apps);
+      return apps.map(({ botToken, appToken }) => ({ credentials: { botToken, appToken } }));
+    },
+    async send(sayings) {
+      for (const { bot, chat, text } of sayings) {
+        const token = tokens[bot] ?? "";
+        const from = `U7${String(chat).padStart(9, "0")}`;
+        const channel = await fake.app(token, "dm", from);
+        chats.set(`${bot} ${channel}`, chat);
+        await fake.app(token, "userSays", channel, text, { from });
+      }
+    },
+    async replies() {
+      const sent = await Promise.all(tokens.map((token) => fake.app(token, "sent")));
+      return sent.flatMap((all, bot) =>
+        all.map(({ channel, text }) => ({ bot, chat: chats.get(`${bot} ${channel}`) ?? 0, text })),
+      );
+    },
+    set: (down) => fake.set({ down }),
+    async stats() {
+      const { sent, tooMany, turnedAway, returned } = await fake.stats();
+      return { sent, limited: tooMany, turnedAway, returned, overlaps: 0 };
     },
     [Symbol.asyncDispose]: () => fake.stop(),
   };

@@ -21,19 +21,20 @@ export interface StormPlatform extends AsyncDisposable {
   readonly name: string;
   /** Whether bots hold connections, which they have to open again after the outage. */
   readonly connects: boolean;
-  readonly channel: "channel_a" | "channel_b" | "channel_c";
+  readonly channel: "channel_a" | "channel_b" | "channel_c" | "channel_d";
   readonly env: Record<string, string>;
-  /** Adds bots and returns their tokens. */
-  addBots(count: number): Promise<string[]>;
+  /** Adds bots and returns what each is connected with, as `PUT /api/agents/:id/channels/:channel` takes it. */
+  addBots(count: number): Promise<object[]>;
   send(sayings: readonly StormMessage[]): Promise<void>;
   /** The bots' messages in all chats, oldest first. */
   replies(): Promise<StormMessage[]>;
   set(away: Outage | false): Promise<void>;
   /**
    * `sent`: messages of bots so far. `returned`: when each bot first connected after the outage, in epoch ms.
-   * `limited`: calls refused by a rate limit. `turnedAway`: calls during the outage.
+   * `limited`: calls refused by a rate limit. `turnedAway`: calls during the outage. `overlaps`: connections or polls that a bot
+   * began while it had another one.
    */
-  stats(): Promise<{ sent: number; limited: number; turnedAway: number; returned: number[] }>;
+  stats(): Promise<{ sent: number; limited: number; turnedAway: number; returned: number[]; overlaps: number }>;
 }
 
 export interface Storm {
@@ -103,11 +104,15 @@ export async function runStorm(storm: Storm, binary?: string): Promise<StormResu
   return found;
 }
 
-async function connect(berth: Berth, { channel, addBots, stats }: StormPlatform, bots: number): Promise<void> {
+export async function connect(
+  berth: Pick<Berth, "web" | "command">,
+  { channel, addBots, stats }: StormPlatform,
+  bots: number,
+): Promise<void> {
   const owner = await member(berth, "enterprise");
-  for (const [n, token] of (await addBots(bots)).entries()) {
+  for (const [n, body] of (await addBots(bots)).entries()) {
     const { id } = await provision(owner, `Agent ${n}`, { channels: { [channel]: { access: "open" } } });
-    const { status, text } = await owner.put(`/api/agents/${id}/channels/${channel}`, { token });
+    const { status, text } = await owner.put(`/api/agents/${id}/channels/${channel}`, body);
     if (status !== 200) throw new Error(`A bot was not connected: ${status} ${text}`);
   }
   await eventually(async () => (await stats()).returned.length === bots, { timeoutMs: 30_000 });
@@ -119,17 +124,49 @@ async function resultOf(
   back: number,
   { bots, timeoutMs }: Storm,
 ): Promise<StormResult> {
-  const wanted = new Set(sentMessages.map(({ text }) => `echo: ${text}`));
-  const missing = async () => wanted.difference(new Set((await platform.replies()).map(({ text }) => text))).size;
   const waiting = { timeoutMs, everyMs: 200 };
-  // After the time limit the result reports the missing replies; it must not throw.
-  const enough = async () => (await platform.stats()).sent >= wanted.size;
-  await eventually(async () => (await enough()) && (await missing()) === 0, waiting).catch(() => undefined);
+  await answered(platform, sentMessages, waiting);
   const allAnswered = Date.now() - back;
   await eventually(async () => (await platform.stats()).returned.length === bots, waiting).catch(() => undefined);
-  const replies = await platform.replies();
   const { limited, turnedAway, returned } = await platform.stats();
   const times = returned.map((at) => at - back).sort((a, b) => a - b);
+  return {
+    platform: platform.name,
+    connects: platform.connects,
+    messages: sentMessages.length,
+    ...(await wrongReplies(platform, sentMessages)),
+    limited,
+    turnedAway,
+    bots: times.length,
+    firstBack: times[0] ?? 0,
+    lastBack: times.at(-1) ?? 0,
+    largestGroup: Math.max(...times.map((time, n) => times.findLastIndex((other) => other <= time + 100) - n + 1)),
+    allAnswered,
+  };
+}
+
+async function unanswered(platform: StormPlatform, sentMessages: readonly StormMessage[]): Promise<number> {
+  const wanted = new Set(sentMessages.map(({ text }) => `echo: ${text}`));
+  return wanted.difference(new Set((await platform.replies()).map(({ text }) => text))).size;
+}
+
+/** Until all have a reply. After the time limit the result reports those that are missing; this must not throw. */
+export async function answered(
+  platform: StormPlatform,
+  sentMessages: readonly StormMessage[],
+  waiting: { timeoutMs: number; everyMs: number },
+): Promise<void> {
+  const enough = async () => (await platform.stats()).sent >= sentMessages.length;
+  const areAll = async () => (await enough()) && (await unanswered(platform, sentMessages)) === 0;
+  await eventually(areAll, waiting).catch(() => undefined);
+}
+
+/** How many messages have no reply, replies were repeated, and chats have theirs in the wrong order. */
+export async function wrongReplies(
+  platform: StormPlatform,
+  sentMessages: readonly StormMessage[],
+): Promise<Pick<StormResult, "lost" | "repeated" | "disordered">> {
+  const replies = await platform.replies();
   const order = (one: { chat: number; bot: number }) => `${one.bot} ${one.chat}`;
   const messagesByChat = Map.groupBy(sentMessages, order);
   const disordered = [...Map.groupBy(replies, order)].filter(([chat, shown]) => {
@@ -138,18 +175,8 @@ async function resultOf(
     return firsts.join("\n") !== expected.filter((text) => firsts.includes(text)).join("\n");
   });
   return {
-    platform: platform.name,
-    connects: platform.connects,
-    messages: sentMessages.length,
-    lost: await missing(),
+    lost: await unanswered(platform, sentMessages),
     repeated: replies.length - new Set(replies.map(({ text }) => text)).size,
     disordered: disordered.length,
-    limited,
-    turnedAway,
-    bots: times.length,
-    firstBack: times[0] ?? 0,
-    lastBack: times.at(-1) ?? 0,
-    largestGroup: Math.max(...times.map((time, n) => times.findLastIndex((other) => other <= time + 100) - n + 1)),
-    allAnswered,
   };
 }
