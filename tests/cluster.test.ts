@@ -241,6 +241,27 @@ describe("two machines", () => {
     await cluster.followed();
   });
 
+  test("without NATS no machine is ready, and all say so, until it is back", async () => {
+    const statuses = () =>
+      Promise.all(
+        cluster.nodes.map(async (node) => [
+          (await fetch(`${node.web}/readyz`)).status,
+          (await fetch(`${node.web}/healthz`)).status,
+        ]),
+      );
+    const areAll = async (ready: number) => (await statuses()).every(([readyz]) => readyz === ready);
+    for (const server of cluster.nats.servers) await server.kill();
+    await eventually(() => areAll(503), { timeoutMs: 15_000, what: "no machine is ready" });
+    expect(await statuses()).toEqual(cluster.nodes.map(() => [503, 200]));
+    const refused = await ada.get("/api/agents");
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toMatch(/^[1-9]/);
+    for (const server of cluster.nats.servers) await server.start();
+    await eventually(() => areAll(200), { timeoutMs: 30_000, what: "all machines are ready" });
+    await answers(ada);
+    await cluster.followed();
+  });
+
   test("the end of the owner moves the cell within a moment, and a message under way is answered once", async () => {
     const [owner, other] = await pair(cluster);
     const began = performance.now();
