@@ -36,7 +36,7 @@ function figuresOf({ platform, answeredMs, ...result }: TakeoverResult): Figure[
     goal: `≤ ${GOAL_MS / 1000} s`,
     met: waitMs <= GOAL_MS,
   });
-  const { messages, lost, disordered, overlaps, repeated, repeatedOnTheirWay } = result;
+  const { messages, lost, disordered, overlaps = 0, repeated, repeatedOnTheirWay } = result;
   return [
     waitOf("a planned move", answeredMs.move),
     waitOf("kill -9 of the machine", answeredMs.kill),

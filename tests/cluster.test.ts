@@ -251,12 +251,15 @@ describe("two machines", () => {
       );
     const areAll = async (ready: number) => (await statuses()).every(([readyz]) => readyz === ready);
     for (const server of cluster.nats.servers) await server.kill();
-    await eventually(() => areAll(503), { timeoutMs: 15_000, what: "no machine is ready" });
-    expect(await statuses()).toEqual(cluster.nodes.map(() => [503, 200]));
-    const refused = await ada.get("/api/agents");
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get("retry-after")).toMatch(/^[1-9]/);
-    for (const server of cluster.nats.servers) await server.start();
+    try {
+      await eventually(() => areAll(503), { timeoutMs: 15_000, what: "no machine is ready" });
+      expect(await statuses()).toEqual(cluster.nodes.map(() => [503, 200]));
+      const refused = await ada.get("/api/agents");
+      expect(refused.status).toBe(503);
+      expect(refused.headers.get("retry-after")).toMatch(/^[1-9]/);
+    } finally {
+      for (const server of cluster.nats.servers) await server.start();
+    }
     await eventually(() => areAll(200), { timeoutMs: 30_000, what: "all machines are ready" });
     await answers(ada);
     await cluster.followed();

@@ -17,7 +17,7 @@ async function slowDown(pid: number, { random }: FaultDeps): Promise<void> {
     env: {},
     dir: "/",
   });
-  await Bun.sleep(random.integer(2_000, 15_000));
+  await Promise.race([Bun.sleep(random.integer(2_000, 15_000)), tracer.exited]);
   await letGo(tracer);
 }
 

@@ -69,6 +69,7 @@ export const NETWORK_FAULTS: readonly Fault[] = [
     weight: 2,
     async run({ cluster, cells, random, interrupt }) {
       const alone = random.pick(cluster.nats.servers);
+      if (alone.routes.length === 0) throw new Error("There is one server of NATS only.");
       const ended = interrupt();
       await hold(alone.routes, "all", random.integer(2_000, 20_000));
       for (let cell = 0; cell < cells; cell++) await cluster.owner(cell);
@@ -77,7 +78,7 @@ export const NETWORK_FAULTS: readonly Fault[] = [
   },
   ...[
     { what: "the messaging platform", variable: PLATFORM, longestMs: 15_000 },
-    // After ten seconds a machine gives such a call up and makes it again: no ledger knows of what the provider has done meanwhile.
+    // A machine that can't reach the provider after ten seconds gives the call up and makes it again: no ledger knows of what the provider has done meanwhile.
     { what: "the provider of the model", variable: PROVIDER, longestMs: 9_000 },
   ].map(({ what, variable, longestMs }) => ({
     // It keeps its cells: what its agents do takes longer.

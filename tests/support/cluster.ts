@@ -96,17 +96,21 @@ export async function startCluster({
   const outsideGates = new Map<Berth, ReadonlyMap<string, Gate>>();
   const clocks = new Map<Berth, Clock>();
   const folder = hasClocks ? undo.adopt(temporaryDir("berth-clocks-"), (dir) => dir.remove()).path : "";
+  const opened: Gate[] = [];
   undo.defer(() => {
-    const outer = [...outsideGates.values()].flatMap((own) => [...own.values()]);
-    for (const gate of [...gates.values(), ...peerGates.values(), ...outer].flat()) gate.close();
+    for (const gate of opened) gate.close();
   });
+  async function gateTo(port: number): Promise<Gate> {
+    const gate = await openGate(port);
+    opened.push(gate);
+    return gate;
+  }
   async function add(): Promise<Berth> {
     const [port, backend] = await freePorts(2);
-    const own = hasGates ? await Promise.all(nats.servers.map((server) => openGate(server.port))) : [];
-    const peerGate = hasGates ? await openGate(backend ?? 0) : undefined;
+    const own = hasGates ? await Promise.all(nats.servers.map(({ port }) => gateTo(port))) : [];
+    const peerGate = hasGates ? await gateTo(backend ?? 0) : undefined;
     const outer = new Map<string, Gate>();
-    for (const [variable, url] of Object.entries(outside))
-      outer.set(variable, await openGate(Number(new URL(url).port)));
+    for (const [variable, url] of Object.entries(outside)) outer.set(variable, await gateTo(Number(new URL(url).port)));
     const clock = hasClocks ? createClock(mkdtempSync(join(folder, "node-")), new Date()) : undefined;
     const node = await startBerth({
       isEmpty: true,

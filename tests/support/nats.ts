@@ -74,7 +74,7 @@ export function natsBinary(): string {
   return found;
 }
 
-export interface NatsOptions {
+interface NatsOptions {
   /** Whether servers tell clients of the others. */
   advertise?: boolean;
   /** Lines of the configuration of each. */
@@ -102,11 +102,14 @@ export async function startNats(
   undo.defer(() => {
     for (const gate of gates?.values() ?? []) gate.close();
   });
+  const disks: SmallDisk[] = [];
+  if (diskMib !== undefined)
+    for (const n of clients.keys()) disks.push(undo.use(await createSmallDisk(join(dir.path, `nats-${n}`), diskMib)));
   const servers = await Promise.all(
     clients.map(async (port, n) => {
       const folder = join(dir.path, `nats-${n}`);
       const config = `${folder}.conf`;
-      const disk = diskMib === undefined ? undefined : undo.use(await createSmallDisk(folder, diskMib));
+      const disk = disks[n];
       const data = join(folder, "data");
       const others = routes.map((route, to) => gates?.get(`${n} ${to}`)?.port ?? route);
       await writeFile(
@@ -176,9 +179,13 @@ async function routeGates(routes: readonly number[]): Promise<Map<string, Gate>>
   return gates;
 }
 
-function clusterOf(listen: number, others: readonly number[], { advertise = true, hasGates = false }): string {
+function clusterOf(
+  listen: number,
+  others: readonly number[],
+  { advertise, hasGates }: { advertise: boolean; hasGates: boolean },
+): string {
   const routes = others.map((port) => `"nats://127.0.0.1:${port}"`).join(", ");
-  // Servers tell each other where they can be reached. What none of them answers at leaves them with the gates.
+  // Servers tell each other where they can be reached: at an address where nobody answers, so they know each other by the gates alone.
   const address = hasGates ? `advertise: "127.0.0.1:1", ` : "";
   return `cluster { name: "berth-tests", ${address}no_advertise: ${!advertise}, listen: "127.0.0.1:${listen}", routes: [${routes}] }`;
 }

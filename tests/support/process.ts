@@ -156,7 +156,9 @@ export function temporaryDir(prefix = "berth-"): { path: string; remove(): void 
 
 /** Starts a shell that cleans up when its standard input closes, which happens at the latest when this process ends. */
 function watchdog({ pid = 0, dir = "" }: { pid?: number; dir?: string }): { dismiss(): void } {
-  const script = 'read -r _ && exit; [ "$1" = 0 ] || kill -9 "$1" 2>/dev/null; [ -z "$2" ] || rm -rf "$2"';
+  // A test may have mounted disks in its folder.
+  const script =
+    'read -r _ && exit; [ "$1" = 0 ] || kill -9 "$1" 2>/dev/null; [ -z "$2" ] || { umount -l "$2"/* 2>/dev/null; rm -rf "$2"; }';
   const shell = spawn("/bin/sh", ["-c", script, "watchdog", String(pid), dir], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,

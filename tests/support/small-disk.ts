@@ -16,8 +16,10 @@ export async function createSmallDisk(path: string, mib: number): Promise<SmallD
   await mustRun(["/bin/mount", "-t", "tmpfs", "-o", `size=${mib}m`, "berth-test", path]);
   const ballast = join(path, "ballast");
   return {
-    // It ends with an error when the disk is full.
-    fill: async () => void (await run(["/bin/dd", "if=/dev/zero", `of=${ballast}`, "bs=64k"], {}, "/")),
+    async fill() {
+      const { stderr } = await run(["/bin/dd", "if=/dev/zero", `of=${ballast}`, "bs=64k"], { LC_ALL: "C" }, "/");
+      if (!stderr.includes("No space left")) throw new Error(`The disk is not full: ${stderr}`);
+    },
     free: () => rmSync(ballast, { force: true }),
     [Symbol.asyncDispose]: () => mustRun(["/bin/umount", "--lazy", path]),
   };

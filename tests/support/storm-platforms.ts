@@ -111,7 +111,7 @@ export async function startWhatsAppPlatform(): Promise<StormPlatform> {
     set: (down) => fake.set({ down }),
     async stats() {
       const { sent, tooMany, turnedAway, returned } = await fake.stats();
-      return { sent, limited: tooMany, turnedAway, returned, overlaps: 0 };
+      return { sent, limited: tooMany, turnedAway, returned };
     },
     [Symbol.asyncDispose]: () => fake.stop(),
   };
@@ -155,7 +155,7 @@ export async function startSlackPlatform(): Promise<StormPlatform> {
     set: (down) => fake.set({ down }),
     async stats() {
       const { sent, tooMany, turnedAway, returned } = await fake.stats();
-      return { sent, limited: tooMany, turnedAway, returned, overlaps: 0 };
+      return { sent, limited: tooMany, turnedAway, returned };
     },
     [Symbol.asyncDispose]: () => fake.stop(),
   };

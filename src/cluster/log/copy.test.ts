@@ -317,7 +317,7 @@ describe("a copy whose file can't be written", () => {
   });
 });
 
-test("a copy that follows writes its file's log into the file, and does not leave that to the one who opens it next", async () => {
+test("a copy that follows writes its file's log into the file, and leaves none of it to a takeover", async () => {
   const engine = createMemoryLog();
   const { commit } = await openOwner(engine);
   const meta = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID";
@@ -325,6 +325,8 @@ test("a copy that follows writes its file's log into the file, and does not leav
   const insert = { sql: "INSERT INTO blobs VALUES (zeroblob(?))", args: [1024 * 1024] };
   for (let mib = 0; mib <= WAL_SIZE_LIMIT_BYTES; mib += 1024 * 1024) await commit([[insert]]);
   const { promise: checkpointed, resolve } = Promise.withResolvers<number>();
-  await openFollower(engine, openStorage({ onCheckpoint: resolve }));
+  const { storage } = await openFollower(engine, openStorage({ onCheckpoint: resolve }));
   expect(await checkpointed).toBePositive();
+  // Written once the log has begun anew.
+  expect((await storage.read("SELECT key FROM meta")).rows.map(({ key }) => key)).toEqual(["log_started"]);
 });

@@ -78,7 +78,7 @@ export async function openCopy(storage: Storage, cluster: string): Promise<Copy>
       changed = next.changed;
       if (done < batches.length) await yieldToEventLoop();
     }
-    // A copy that follows has no database above it to do so, and its file's log would grow until another process opens it.
+    // A copy that follows has no database above it to do so: its file's log would grow, and a takeover would have to write all of it into the file.
     storage.afterCommit();
     return outcomes;
   }
