@@ -17,7 +17,7 @@ import {
   ledgersWritten,
 } from "./history.ts";
 import { allAnswer, type SignUps, startMessages, startReads, startSignUps } from "./load.ts";
-import { NETWORK_FAULTS } from "./network-faults.ts";
+import { NETWORK_FAULTS, SPLIT } from "./network-faults.ts";
 import { startSpending } from "./spending.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -60,13 +60,14 @@ export interface FaultReport {
   signUps: { made: number; failed: number };
 }
 
-interface FaultKinds extends Pick<FaultRun, "hasClocks" | "hasDisks"> {
+interface FaultKinds extends Pick<FaultRun, "natsServers" | "hasClocks" | "hasDisks"> {
   cells: number;
 }
 
-export const faultsFor = ({ cells, hasClocks, hasDisks }: FaultKinds): readonly Fault[] => [
+export const faultsFor = ({ cells, natsServers = 3, hasClocks, hasDisks }: FaultKinds): readonly Fault[] => [
   ...FAULTS,
   ...NETWORK_FAULTS,
+  ...(natsServers > 1 ? [SPLIT] : []),
   ...(cells === 1 ? [] : CELL_FAULTS),
   ...(hasClocks ? CLOCK_FAULTS : []),
   ...(hasDisks ? DISK_FAULTS : []),

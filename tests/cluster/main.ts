@@ -38,7 +38,7 @@ if (values.help) {
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
 const cells = Number(values.cells);
 const kinds = { hasClocks: values.clocks, hasDisks: values.disks };
-const all = faultsFor({ cells, ...kinds });
+const all = faultsFor({ cells, natsServers: Number(values.servers), ...kinds });
 const faults = all.filter(({ name }) => values.only === undefined || name.includes(values.only));
 if (faults.length === 0)
   throw new Error(`No fault's name has "${values.only}": ${all.map(({ name }) => name).join("; ")}`);

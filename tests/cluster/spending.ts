@@ -6,8 +6,8 @@ import type { World } from "./world.ts";
 
 /** Its turns are not those of the messages, which are counted one by one. */
 export const SPENDER = "Spender";
-/** So that it is spent after about half of the run: calls are refused in the other half. */
-const BUDGET_USD_A_MINUTE = 0.02;
+/** So that it is spent after about half of the run, with some five calls a second in each cell: calls are refused in the other half. */
+const BUDGET_USD_A_MINUTE = 0.09;
 /** The model answers with so many tokens, which is less than it may: 0.0006 USD. */
 export const SPENT_TOKENS = { prompt: 10, completion: 1_000 };
 const SPENDING = "spend the budget";
