@@ -12,8 +12,10 @@ export interface RelayNode {
 
 export interface RelayNodeOptions {
   answer?: (request: Request) => Response | Promise<Response>;
-  /** Whether the owner takes the request for a WebSocket, which then says "hello". */
+  /** Whether the owner takes the request for a WebSocket. */
   accept?: (request: Request) => boolean;
+  /** What the owner does with such a WebSocket. Default: it says "hello". */
+  session?: SocketSession;
   owner?: () => string | undefined;
   clocks?: Clocks;
   quietMs?: number;
@@ -23,14 +25,14 @@ export interface RelayNodeOptions {
 /** Starts a node that owns the cell and answers with `answer`, or one that takes `owner` for the owner. */
 export function startRelayNode(
   stack: AsyncDisposableStack,
-  { answer, owner, clocks, accept, quietMs, call }: RelayNodeOptions,
+  { answer, owner, clocks, accept, session = hello, quietMs, call }: RelayNodeOptions,
 ): RelayNode {
   let served = 0;
   const surface = (name: "web" | "backend") => ({
     name,
     async fetch(request: Request, server: WebServer) {
       served++;
-      if (accept?.(request) && server.upgrade(request, { data: hello })) return undefined;
+      if (accept?.(request) && server.upgrade(request, { data: session })) return undefined;
       return answer?.(request);
     },
     handle: () => Promise.reject(new Error("It is not asked from inside.")),

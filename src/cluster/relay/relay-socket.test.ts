@@ -18,6 +18,11 @@ const handshake = (isWhole = true) => ({
   ...(isWhole && { "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" }),
 });
 
+const lines = (headers: Record<string, string>) =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
+
 describe("a request for a WebSocket that the owner answers otherwise", () => {
   test.each([
     ["no such path", 404],
@@ -84,6 +89,45 @@ test("a write is no request for a WebSocket, whatever its headers say", async ()
   expect(owner.served()).toBe(1);
 });
 
+test("a client that does not read what the owner sends loses its WebSocket before much waits for it", async () => {
+  const MIB = 1024 * 1024;
+  const frame = Buffer.alloc(MIB / 4);
+  let sent = 0;
+  const { promise: closed, resolve: close } = Promise.withResolvers<number>();
+  let isClosed = false;
+  const owner = startNode({
+    answer: () => new Response("no"),
+    accept: () => true,
+    session: {
+      open(socket) {
+        const flood = () => {
+          if (isClosed) return;
+          if (socket.getBufferedAmount() < MIB) {
+            socket.send(frame);
+            sent += frame.length;
+          }
+          setImmediate(flood);
+        };
+        flood();
+      },
+      message: () => undefined,
+      close(_, code) {
+        isClosed = true;
+        close(code);
+      },
+    },
+  });
+  const other = startNode({ owner: () => owner.address });
+  const client = createConnection({ host: "127.0.0.1", port: Number(new URL(other.address).port) });
+  client.pause();
+  client.write(`GET /ws HTTP/1.1\r\nhost: berth.example\r\n${lines(handshake())}\r\n`);
+  // Too slow (RFC 6455's registry: try again later).
+  expect(await closed).toBe(1013);
+  // What the relay holds, and what both connections' buffers take.
+  expect(sent).toBeLessThan(64 * MIB);
+  client.destroy();
+});
+
 test("a client that has gone while its owner was away is not waited for", async () => {
   let asked = 0;
   const other = startNode({
@@ -93,8 +137,7 @@ test("a client that has gone while its owner was away is not waited for", async 
     },
   });
   const client = createConnection({ host: "127.0.0.1", port: Number(new URL(other.address).port) });
-  const lines = Object.entries(handshake()).map(([name, value]) => `${name}: ${value}\r\n`);
-  client.write(`GET /ws HTTP/1.1\r\nhost: berth.example\r\n${lines.join("")}\r\n`);
+  client.write(`GET /ws HTTP/1.1\r\nhost: berth.example\r\n${lines(handshake())}\r\n`);
   await eventually(() => asked > 3);
   client.destroy();
   let before = -1;

@@ -1,6 +1,6 @@
 // Tests how a node sends requests on to the owner, over real sockets.
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
-import { createServer } from "node:net";
+import { createConnection, createServer } from "node:net";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { type RelayNode, type RelayNodeOptions, startRelayNode } from "../../../tests/support/relay-node.ts";
 import { FORWARDING_HEADER } from "../../kernel/cells/forwarding.ts";
@@ -188,6 +188,43 @@ test("frames of a WebSocket arrive as they were sent in both directions, binary 
   await all;
   expect(received).toEqual(sent);
   socket.close();
+});
+
+test("an answer that its client does not read stops at the owner, and ends there when the client goes", async () => {
+  const MIB = 1024 * 1024;
+  const chunk = new Uint8Array(MIB / 4);
+  let made = 0;
+  const { promise: cancelled, resolve: cancel } = Promise.withResolvers<void>();
+  const owner = startNode({
+    answer: () =>
+      new Response(
+        new ReadableStream({
+          async pull(controller) {
+            made += chunk.length;
+            controller.enqueue(chunk);
+            await new Promise(setImmediate);
+          },
+          cancel,
+        }),
+      ),
+  });
+  const other = startNode({ owner: () => owner.address });
+  const client = createConnection({ host: "127.0.0.1", port: Number(new URL(other.address).port) });
+  client.pause();
+  client.write("GET /large HTTP/1.1\r\nhost: berth.example\r\n\r\n");
+  let before = 0;
+  // Until nothing more is made for a while.
+  await eventually(
+    () => {
+      const isStill = made > 0 && made === before;
+      before = made;
+      return isStill;
+    },
+    { everyMs: 200, timeoutMs: 5_000, what: "the owner waits" },
+  );
+  expect(made).toBeLessThan(64 * MIB);
+  client.destroy();
+  await cancelled;
 });
 
 describe("an owner that is silent", () => {
