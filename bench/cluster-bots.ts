@@ -2,12 +2,7 @@
 
 import { runTakeovers, type TakeoverResult } from "../tests/support/bots-over-takeovers.ts";
 import { seeded } from "../tests/support/eventually.ts";
-import {
-  startDiscordPlatform,
-  startSlackPlatform,
-  startTelegramPlatform,
-  startWhatsAppPlatform,
-} from "../tests/support/storm-platforms.ts";
+import { startPlatforms } from "../tests/support/storm-platforms.ts";
 import type { Benchmark, Figure } from "./support/figures.ts";
 import { binary } from "./support/service.ts";
 
@@ -21,8 +16,7 @@ export const clusterBots: Benchmark = {
   isLong: true,
   async run() {
     await using started = new AsyncDisposableStack();
-    const starts = [startTelegramPlatform, startDiscordPlatform, startWhatsAppPlatform, startSlackPlatform];
-    const platforms = await Promise.all(starts.map(async (start) => started.use(await start())));
+    const platforms = await startPlatforms(started);
     const results = await runTakeovers({ platforms, bots: BOTS, random: seeded(1), binary });
     return results.flatMap(figuresOf);
   },

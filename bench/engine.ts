@@ -73,7 +73,7 @@ export const engine: Benchmark = {
         figure(`appends of 800 bytes to all, ${WRITERS} at a time`, perSecond(waits.length / (WRITING_MS / 1_000))),
         figure("an append, median", ms(median(waits)), `99 %: ${ms(quantile(waits, 0.99))}`),
         {
-          what: `turns of one cell, ${GROUP} in an append, one append at a time`,
+          what: `turns that the log of one cell takes, ${GROUP} in an append, an append after the other`,
           figure: perSecond(settled),
           baseline: "",
           goal: `≥ ${perSecond(GROUP_GOAL)}`,

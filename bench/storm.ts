@@ -4,6 +4,7 @@ import { seeded } from "../tests/support/eventually.ts";
 import { runStorm, type StormResult } from "../tests/support/storm.ts";
 import {
   startDiscordPlatform,
+  startPlatforms,
   startTelegramPlatform,
   startWhatsAppPlatform,
 } from "../tests/support/storm-platforms.ts";
@@ -21,7 +22,7 @@ export const storm: Benchmark = {
   async run() {
     await using platforms = new AsyncDisposableStack();
     const starts = [startTelegramPlatform, startDiscordPlatform, startWhatsAppPlatform];
-    const all = await Promise.all(starts.map(async (start) => platforms.use(await start())));
+    const all = await startPlatforms(platforms, starts);
     const outages = [
       ["broken", 30_000],
       ["cut", 30_000],

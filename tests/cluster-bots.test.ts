@@ -2,17 +2,11 @@
 import { expect, test } from "bun:test";
 import { runTakeovers } from "./support/bots-over-takeovers.ts";
 import { seeded } from "./support/eventually.ts";
-import {
-  startDiscordPlatform,
-  startSlackPlatform,
-  startTelegramPlatform,
-  startWhatsAppPlatform,
-} from "./support/storm-platforms.ts";
+import { startPlatforms } from "./support/storm-platforms.ts";
 
 test("20 bots of each platform answer all that they are sent while their cell moves and while its machine is killed", async () => {
   await using started = new AsyncDisposableStack();
-  const starts = [startTelegramPlatform, startDiscordPlatform, startWhatsAppPlatform, startSlackPlatform];
-  const platforms = await Promise.all(starts.map(async (start) => started.use(await start())));
+  const platforms = await startPlatforms(started);
   const results = await runTakeovers({ platforms, bots: 20, random: seeded(1) });
   console.log(`bots over takeovers: ${JSON.stringify(results)}`);
   expect(results.map(({ platform, overlaps }) => [platform, overlaps])).toEqual([

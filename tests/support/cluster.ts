@@ -201,11 +201,7 @@ export async function startCluster({
 }
 
 /** The same URL at another port. */
-function through(url: string, port: number): string {
-  const changed = new URL(url);
-  changed.port = String(port);
-  return changed.href.replace(/\/$/, url.endsWith("/") ? "/" : "");
-}
+const through = (url: string, port: number) => url.replace(`:${new URL(url).port}`, `:${port}`);
 
 function balance(targets: () => string[]) {
   let turn = 0;

@@ -185,7 +185,7 @@ function clusterOf(
   { advertise, hasGates }: { advertise: boolean; hasGates: boolean },
 ): string {
   const routes = others.map((port) => `"nats://127.0.0.1:${port}"`).join(", ");
-  // Servers tell each other where they can be reached: at an address where nobody answers, so they know each other by the gates alone.
+  // Servers tell each other this address. It takes no connection, so they reach each other through the gates alone.
   const address = hasGates ? `advertise: "127.0.0.1:1", ` : "";
   return `cluster { name: "berth-tests", ${address}no_advertise: ${!advertise}, listen: "127.0.0.1:${listen}", routes: [${routes}] }`;
 }

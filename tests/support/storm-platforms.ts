@@ -7,6 +7,21 @@ import type { StormPlatform } from "./storm.ts";
 import { spawnTelegram } from "./telegram-control.ts";
 import { spawnWhatsApp } from "./whatsapp-control.ts";
 
+/** Starts these one after the other; the stack ends them. */
+export async function startPlatforms(
+  stack: AsyncDisposableStack,
+  starts: readonly (() => Promise<StormPlatform>)[] = [
+    startTelegramPlatform,
+    startDiscordPlatform,
+    startWhatsAppPlatform,
+    startSlackPlatform,
+  ],
+): Promise<StormPlatform[]> {
+  const platforms: StormPlatform[] = [];
+  for (const start of starts) platforms.push(stack.use(await start()));
+  return platforms;
+}
+
 const STRICT = ["--latency-ms", "4", "--rates"];
 
 /** Telegram with long polling. */

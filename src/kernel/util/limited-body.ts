@@ -92,7 +92,7 @@ function declaredLength({ headers }: Request | Response): number | undefined {
   return length === null ? undefined : Number(length);
 }
 
-/** A larger body gets its whole room with the first chunk: doubling would copy what is there. The system gives memory only to room that is written to. */
+/** A larger body gets memory for its whole length with the first chunk, because doubling would copy the bytes that have come. The system backs only the pages that are written. */
 const DOUBLED_BYTES = 1024 * 1024;
 
 /**
