@@ -7,7 +7,7 @@ import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { asksForUiMessages, type clientChats, topicConversation, type UiChatBody } from "../client-chats/index.ts";
-import { noAgentError, type Reply, type runtime, type TurnBody } from "../runtime/index.ts";
+import { IDEMPOTENCY_KEY, noAgentError, type Reply, type runtime, type TurnBody } from "../runtime/index.ts";
 import { type agentBody, MESSAGE_MISSING, type sendMessageBody } from "./model.ts";
 
 export interface CallContext {
@@ -48,6 +48,8 @@ export function createAgentActions({ backend, config, idempotency, identities, a
   ) {
     const headers: Record<string, string> = { "content-type": "application/json" };
     if (acceptsEventStream(request)) headers.accept = "text/event-stream";
+    const key = request.headers.get(IDEMPOTENCY_KEY);
+    if (key !== null) headers[IDEMPOTENCY_KEY] = key;
     return backend.fetch(
       identities.createGrant(identity, request, action, agent.id),
       `/api/agents/${agent.id}${path}`,

@@ -6,7 +6,9 @@ import { acceptsEventStream } from "../../src/kernel/http/sse-streams.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import { TURN_ERRORS } from "./errors.ts";
+import type { AgentMessages } from "./live/agent-messages.ts";
 import { chatEvent } from "./live/event-schemas.ts";
+import { IDEMPOTENCY_KEY, messageIdOf } from "./live/repeated-messages.ts";
 import { chatReply, newSession, type TurnBody, turnBody } from "./model.ts";
 import type { Sessions } from "./sessions/sessions.ts";
 import { eventStream } from "./sse.ts";
@@ -21,11 +23,22 @@ export type TurnRequestHandler = (
   body: TurnBody,
 ) => Promise<Reply> | Response;
 
-export function createTurnRequestHandler(chat: (request: ChatRequest) => Promise<Reply>): TurnRequestHandler {
+interface TurnRequestDeps {
+  chat(request: ChatRequest): Promise<Reply>;
+  askOnce: AgentMessages["askOnce"];
+}
+
+export function createTurnRequestHandler({ chat, askOnce }: TurnRequestDeps): TurnRequestHandler {
   return (request, agent, userId, body) => {
     const chatRequest = { agent, ...body, sender: { id: userId, name: "" }, byOwner: agent.userId === userId };
-    if (!acceptsEventStream(request)) return chat({ ...chatRequest, signal: request.signal });
-    return eventStream(request.signal, (observer, signal) => chat({ ...chatRequest, observer, signal }));
+    // A stream is not repeated, since its answer isn't stored.
+    if (acceptsEventStream(request))
+      return eventStream(request.signal, (observer, signal) => chat({ ...chatRequest, observer, signal }));
+    const key = request.headers.get(IDEMPOTENCY_KEY);
+    const { signal } = request;
+    return key === null
+      ? chat({ ...chatRequest, signal })
+      : askOnce(messageIdOf(key, body), { ...chatRequest, signal });
   };
 }
 

@@ -10,7 +10,7 @@ import { auth } from "../auth/index.ts";
 import { newAccountSettings } from "../auth/settings.ts";
 import { skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
-import { backendRoutes } from "./backend-routes.ts";
+import { backendRoutes, createTurnRequestHandler } from "./backend-routes.ts";
 import { createConversations } from "./conversations/conversations.ts";
 import { sealContext } from "./journal/journal.ts";
 import { createAgentMessages } from "./live/agent-messages.ts";
@@ -26,6 +26,7 @@ export type { SentMessage } from "./inbox/sent-messages.ts";
 export { noticeIdOf } from "./journal/suspensions.ts";
 export type { AgentMessage, AgentTurn, NamedMessage } from "./live/detached-turns.ts";
 export { chatEvent, turnEvent, visitorEvent, visitorEvents } from "./live/event-schemas.ts";
+export { IDEMPOTENCY_KEY } from "./live/repeated-messages.ts";
 export type { TurnFrame } from "./live/turn-stream.ts";
 export { chatReply, type TurnBody } from "./model.ts";
 export type { ChannelConversation } from "./outbox/channel-conversations.ts";
@@ -74,7 +75,6 @@ export const runtime = plugin("runtime", (host) => {
     sealContext: ({ agent_id, turn_id, seq }) => sealContext(agent_id, turn_id, seq),
   });
   const { guards } = agentService;
-  const { handleTurnRequest } = service;
   const uploadService = host.use(uploads);
   const messageList = once(async () => {
     const [{ messageRoutes }, { createMessageList }] = await Promise.all([
@@ -90,6 +90,13 @@ export const runtime = plugin("runtime", (host) => {
     auth: host.use(auth),
     uploads: uploadService,
   });
+  const agentMessages = createAgentMessages({
+    ...kernel,
+    chat: service.chat,
+    detachedTurns: turns.detachedTurns,
+    outcomeOf: conversations.outcome,
+  });
+  const handleTurnRequest = createTurnRequestHandler({ chat: service.chat, askOnce: agentMessages.askOnce });
   return {
     backend: backendRoutes({ guards, handleTurnRequest, sessions }),
     lateRoutes: {
@@ -99,12 +106,8 @@ export const runtime = plugin("runtime", (host) => {
     service: {
       ...service,
       conversationReaders: conversations.readers,
-      agentMessages: createAgentMessages({
-        ...kernel,
-        chat: service.chat,
-        detachedTurns: turns.detachedTurns,
-        outcomeOf: conversations.outcome,
-      }),
+      handleTurnRequest,
+      agentMessages,
       followTurn: conversations.follow,
       /** Streams a turn to its agent's owner, on the web surface. */
       streamToOwner: conversations.ownerStreams,

@@ -8,7 +8,6 @@ import type { approvals } from "../approvals/index.ts";
 import type { auth } from "../auth/index.ts";
 import type { skills } from "../skills/index.ts";
 import type { uploads } from "../uploads/index.ts";
-import { createTurnRequestHandler } from "./backend-routes.ts";
 import { createBackupRows } from "./backup/backup-rows.ts";
 import { createShownSteps } from "./conversations/shown-steps.ts";
 import { createDelegateSkill } from "./delegation/delegate-skill.ts";
@@ -227,7 +226,6 @@ export function createRuntime(deps: Deps) {
     service: {
       /** Sends a message for a caller that waits; resolves with the reply. */
       chat: turnRequests.chat,
-      handleTurnRequest: createTurnRequestHandler(turnRequests.chat),
       /** Stores a message of the owner's in a conversation of the web; its turn runs by itself. */
       sendMessage: detachedTurns.send,
       /** Accepts messages of a platform; they are stored when it resolves. */

@@ -16,7 +16,7 @@ import {
   type Interruption,
   ledgersWritten,
 } from "./history.ts";
-import { allAnswer, type SignUps, startMessages, startReads, startSignUps } from "./load.ts";
+import { allAnswer, isReply, type SignUps, startMessages, startReads, startSignUps } from "./load.ts";
 import { NETWORK_FAULTS, SPLIT } from "./network-faults.ts";
 import { startSpending } from "./spending.ts";
 import { startWorld, type World } from "./world.ts";
@@ -117,12 +117,12 @@ interface Load {
 }
 
 async function runUnderLoad({ world, random, seconds, faults, steps, print }: Load): Promise<FaultReport> {
-  const { cluster, cells, telegram, bots } = world;
+  const { cluster, cells, ways } = world;
   const interruptions: Interruption[] = [];
   /** From its begin until all was well again, in epoch ms. */
   const happened: Interruption[] = [];
   const signUps: SignUps = { made: [], unknown: [] };
-  const messages = startMessages(telegram, bots);
+  const messages = startMessages(ways);
   const reads = startReads(world);
   const spending = await startSpending(world, seconds);
   const end = performance.now() + seconds * 1_000;
@@ -213,7 +213,12 @@ function choose(faults: readonly Fault[], random: Seeded): Fault {
 }
 
 /** Distinct replies that arrived. */
-async function answered({ telegram, bots }: World): Promise<number> {
-  const sent = await Promise.all(bots.map(({ token }) => telegram.sent(token)));
-  return new Set(sent.flat().map(({ text }) => text)).size;
+async function answered({ ways }: World): Promise<number> {
+  const replies = await Promise.all(ways.map((way) => way.replies()));
+  return new Set(
+    replies
+      .flat()
+      .map(({ text }) => text)
+      .filter(isReply),
+  ).size;
 }

@@ -6,7 +6,7 @@ import { openNatsEngine } from "../../src/cluster/nats/nats-engine.ts";
 import { cellDataDir } from "../../src/server/cells/folders.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Contents, compareCopies, contentsOf, copiesAtEnd } from "./copies.ts";
-import { botOf, CHATS, chatIdOf, isText, type Messages, type SignUps, textOf } from "./load.ts";
+import { type Chat, chatsOf, isText, type Messages, replyTo, type SignUps, textOf } from "./load.ts";
 import { CALLERS, checkBudget, type Spending } from "./spending.ts";
 import type { World } from "./world.ts";
 
@@ -45,22 +45,23 @@ export interface Replies {
 
 /** Every reply came, in the order of its chat; one that came twice was on its way when a process was interrupted. */
 export async function checkReplies(
-  { telegram, bots }: World,
+  { ways }: World,
   { sentAt }: Messages,
   interruptions: readonly Interruption[],
 ): Promise<Replies> {
   const replies: Replies = { shownTwice: 0, waits: [] };
-  for (const [chat, times] of sentAt.entries()) {
-    const all = await telegram.sent(botOf(bots, chat).token, chatIdOf(chat));
+  const all = new Map(await Promise.all(ways.map(async (way) => [way, await way.replies()] as const)));
+  for (const [chat, { way, number }] of chatsOf(ways).entries()) {
+    const times = sentAt[chat] ?? [];
     // A busy machine tells people after a while that their reply is under way.
-    const sent = all.filter(({ text }) => text !== SLOW_REPLY);
+    const sent = (all.get(way) ?? []).filter((reply) => reply.chat === number && reply.text !== SLOW_REPLY);
     const firsts = sent.filter(({ text }, at) => sent.findIndex((other) => other.text === text) === at);
-    const expected = times.map((_, n) => `echo: ${textOf(chat, n)}`);
+    const expected = times.map((_, n) => replyTo(textOf(chat, n)));
     const found = firsts.map(({ text }) => text);
     if (found.join("\n") !== expected.join("\n")) {
       const at = expected.findIndex((text, n) => found[n] !== text);
       throw new Error(
-        `Chat ${chat} got "${found[at]}" where "${expected[at]}" was expected (${found.length} of ${times.length}).`,
+        `Chat ${chat} (${way.name}) got "${found[at]}" where "${expected[at]}" was expected (${found.length} of ${times.length}).`,
       );
     }
     replies.waits.push(...firsts.map(({ at }, n) => ({ at: times[n] ?? 0, ms: at - (times[n] ?? 0) })));
@@ -68,8 +69,8 @@ export async function checkReplies(
       replies.shownTwice++;
       const first = firsts.find(({ text }) => text === again.text);
       const at = first?.at ?? 0;
-      const isExplained = interruptions.some(({ from, to }) => at >= from - IN_FLIGHT_MS && at <= to + CUT_OFF_MS);
-      if (isExplained) continue;
+      const isOnItsWay = interruptions.some(({ from, to }) => at >= from - IN_FLIGHT_MS && at <= to + CUT_OFF_MS);
+      if (way.isPlatform && isOnItsWay) continue;
       const nearest = interruptions.toSorted((a, b) => Math.abs(a.from - at) - Math.abs(b.from - at))[0];
       throw new Error(
         `"${again.text}" was shown at ${at} and at ${again.at}, and nothing had interrupted its send: ${JSON.stringify(nearest)}`,
@@ -116,9 +117,11 @@ export async function checkFiles(
   { messages, signUps, spending }: { messages: Messages; signUps: SignUps; spending: Pick<Spending, "budgetUsd"> },
   interruptions: readonly Interruption[],
 ): Promise<{ inLedgers: number; copies: number; spentUsd: number[] }> {
-  const { cluster, cells, bots, upstream } = world;
-  // An interruption leaves calls in the ledger that it ended before they were sent: not more than one of each conversation that is under way.
-  const unasked = interruptions.length * (bots.length + cells * CALLERS);
+  const { cluster, cells, ways, upstream } = world;
+  const chats = chatsOf(ways);
+  const numberOfAgents = [...world.agents.values()].flat().length;
+  // An interruption leaves calls in the ledger that it ended before they were sent: not more than one of each agent, and of each caller.
+  const unasked = interruptions.length * (numberOfAgents + cells * CALLERS);
   await cluster.followed();
   await Promise.all(cluster.nodes.map((node) => node.kill()));
   const engine = await openNatsEngine({ address: cluster.nats.address, name: "tests" });
@@ -135,10 +138,11 @@ export async function checkFiles(
   const newest = Array.from({ length: cells }, (_, cell) => newestOf(world, cell));
   let calls = 0;
   for (const [cell, { counts, file }] of newest.entries()) {
-    const sent = Array.from({ length: CHATS }, (_, chat) => chat)
-      .filter((chat) => botOf(bots, chat).cell === cell)
-      .reduce((sum, chat) => sum + (messages.sentAt[chat]?.length ?? 0), 0);
-    const expected = { inbox: sent, done: sent, answers: sent, distinctAnswers: sent, sent };
+    const sum = (isCounted: (chat: Chat) => boolean) =>
+      chats.reduce((sum, chat, place) => sum + (isCounted(chat) ? (messages.sentAt[place]?.length ?? 0) : 0), 0);
+    const all = sum((chat) => chat.cell === cell);
+    const sent = sum((chat) => chat.cell === cell && chat.way.isPlatform);
+    const expected = { inbox: all, done: all, answers: all, distinctAnswers: all, sent };
     const { calls: inLedger, ...found } = counts;
     if (JSON.stringify(found) !== JSON.stringify(expected))
       throw new Error(`${file}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}.`);

@@ -1,10 +1,9 @@
-// The load of a fault run: messages to bots, reads through the load balancer, and new accounts. Each remembers what came of it.
+// The load of a fault run: messages to agents, reads through the load balancer, and new accounts. Each remembers what came of it.
 import { type Client, createClient } from "../support/client.ts";
 import type { Cluster } from "../support/cluster.ts";
-import type { SpawnedTelegram } from "../support/telegram-control.ts";
-import { type Bot, FIRST_NAME, type World } from "./world.ts";
+import type { Way } from "./ways/way.ts";
+import { FIRST_NAME, type World } from "./world.ts";
 
-export const CHATS = 42;
 /** Milliseconds between two messages, and between two reads. */
 const PACE_MS = 40;
 const READ_PACE_MS = 150;
@@ -13,38 +12,52 @@ const READ_TIMEOUT_MS = 12_000;
 
 /** Texts are unique and the provider echoes them, so a reply identifies its message. */
 export const textOf = (chat: number, n: number) => `message ${n} of chat ${chat}`;
+/** Of the model, which echoes what it is told. */
+export const replyTo = (text: string) => `echo: ${text}`;
+export const isReply = (text: string) => /^echo: message \d+ of chat \d+$/.test(text);
 export const isText = (text: string) => /^message \d+ of chat \d+$/.test(text);
-export const chatIdOf = (chat: number) => 1_000 + chat;
-export function botOf(bots: readonly Bot[], chat: number): Bot {
-  const bot = bots[chat % bots.length];
-  if (!bot) throw new Error("There is no bot.");
-  return bot;
+
+/** A chat of one of the ways. */
+export interface Chat {
+  way: Way;
+  /** Its number among the chats of its way. */
+  number: number;
+  cell: number;
 }
+
+/** The chats of all ways; their places in this list are in the messages' texts. */
+export const chatsOf = (ways: readonly Way[]): Chat[] =>
+  ways.flatMap((way) => way.cells.map((cell, number) => ({ way, number, cell })));
 
 export type Messages = ReturnType<typeof startMessages>;
 
 /** Sends messages of all chats in turn, until it is stopped. */
-export function startMessages(telegram: SpawnedTelegram, bots: readonly Bot[]) {
+export function startMessages(ways: readonly Way[]) {
+  const chats = chatsOf(ways);
   /** Epoch ms of each message, by chat. */
-  const sentAt: number[][] = Array.from({ length: CHATS }, () => []);
+  const sentAt: number[][] = chats.map(() => []);
   let isOver = false;
   let total = 0;
   const running = (async () => {
-    for (let n = 0; !isOver; n++) {
-      const chat = n % CHATS;
-      const sent = sentAt[chat];
-      sent?.push(Date.now());
-      await telegram.userSays(botOf(bots, chat).token, chatIdOf(chat), textOf(chat, (sent?.length ?? 0) - 1));
-      total++;
-      await Bun.sleep(PACE_MS);
+    while (!isOver) {
+      for (const [place, { way, number }] of chats.entries()) {
+        if (isOver) break;
+        const sent = sentAt[place];
+        sent?.push(Date.now());
+        await way.says(number, textOf(place, (sent?.length ?? 0) - 1));
+        total++;
+        await Bun.sleep(PACE_MS);
+      }
     }
   })();
   return {
     sentAt,
     total: () => total,
+    /** Resolves once all were accepted. */
     async stop() {
       isOver = true;
       await running;
+      await Promise.all(ways.map((way) => way.stop?.()));
     },
   };
 }

@@ -16,7 +16,9 @@ export const isSpending = (text: string) => text.startsWith(SPENDING);
 export const CALLERS = 3;
 const PACE_MS = 300;
 const TIMEOUT_MS = 12_000;
-/** What a caller may be told: the answer, the refusal, that its turn was cut by a move, or that the cell is on its way. */
+/** The cell is on its way. */
+const REPEATED = [0, 502, 503];
+/** What a caller may be told: also the answer, the refusal, or that its turn was cut by a move. */
 const EXPECTED = [200, 402, 409, 502, 503];
 
 export interface Spending {
@@ -40,14 +42,20 @@ export async function startSpending({ cluster, accounts }: World, seconds: numbe
     for (let caller = 0; caller < CALLERS; caller++) {
       const { cookie } = account;
       const client = createClient(cluster);
+      /** Again under its key until it is answered or refused. */
       const call = async (n: number) => {
         const message = `${SPENDING} ${caller} ${n}`;
-        const options = { headers: { cookie }, signal: AbortSignal.timeout(TIMEOUT_MS) };
-        const { status, text } = await client
-          .post("/api/chat", { message, agentId, topic: `caller ${caller}` }, options)
-          .catch((error: unknown) => ({ status: 0, text: String(error) }));
-        statuses[status] = (statuses[status] ?? 0) + 1;
-        if (status !== 0 && !EXPECTED.includes(status)) wrong.push(`cell ${cell}: ${status} ${text}`);
+        const headers = { cookie, "idempotency-key": `caller-${caller}-${n}` };
+        for (let status = 0; REPEATED.includes(status) && !isOver; ) {
+          const signal = AbortSignal.timeout(TIMEOUT_MS);
+          const answer = await client
+            .post("/api/chat", { message, agentId, topic: `caller ${caller}` }, { headers, signal })
+            .catch((error: unknown) => ({ status: 0, text: String(error) }));
+          status = answer.status;
+          statuses[status] = (statuses[status] ?? 0) + 1;
+          if (status !== 0 && !EXPECTED.includes(status)) wrong.push(`cell ${cell}: ${status} ${answer.text}`);
+          if (REPEATED.includes(status)) await Bun.sleep(PACE_MS);
+        }
       };
       callers.push(
         (async () => {
@@ -66,9 +74,16 @@ export async function startSpending({ cluster, accounts }: World, seconds: numbe
   return spending;
 }
 
-/** What the ledger of a cell says was spent of its agent's budget, in USD. Throws if it is more than the budget. */
+/**
+ * What the ledger of a cell says was spent of its agent's budget, in USD. Throws if it is more than the budget, and if a call that was
+ * repeated under its key was answered twice.
+ */
 export function checkBudget(file: string, budgetUsd: number): number {
   using database = new Database(file, { readonly: true });
+  const answeredTwice = `SELECT content FROM inbox WHERE status = 'done'
+    AND agent_id IN (SELECT id FROM agents WHERE name = '${SPENDER}') GROUP BY content HAVING count(*) > 1`;
+  const twice = database.query<{ content: string }, []>(answeredTwice).all();
+  if (twice.length > 0) throw new Error(`${file}: answered twice: ${twice.map(({ content }) => content).join(", ")}`);
   const sql = `SELECT coalesce(sum(cost_micro_usd), 0) AS cost FROM usage
     WHERE agent_id IN (SELECT id FROM agents WHERE name = '${SPENDER}')`;
   const spent = (database.query<{ cost: number }, []>(sql).get()?.cost ?? 0) / 1e6;

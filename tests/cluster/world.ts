@@ -6,21 +6,22 @@ import { eventually, seeded } from "../support/eventually.ts";
 import { member, provision } from "../support/members.ts";
 import { type SpawnedTelegram, spawnTelegram } from "../support/telegram-control.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { spawnWhatsApp } from "../support/whatsapp-control.ts";
 import { settled } from "./faults.ts";
 import { PLATFORM, PROVIDER } from "./network-faults.ts";
 import { isSpending, SPENT_TOKENS } from "./spending.ts";
-
-export interface Bot {
-  token: string;
-  cell: number;
-}
+import { openApi } from "./ways/api.ts";
+import { openTelegram } from "./ways/telegram.ts";
+import type { Way } from "./ways/way.ts";
+import { openWhatsApp, WHATSAPP_ENV } from "./ways/whatsapp.ts";
 
 export interface World extends AsyncDisposable {
   cluster: Cluster;
   cells: number;
   telegram: SpawnedTelegram;
   upstream: Upstream;
-  bots: readonly Bot[];
+  /** How people write to agents. */
+  ways: readonly Way[];
   /** One account in each cell, by cell. */
   accounts: ReadonlyMap<number, Client>;
   /** The agents of each of these accounts, by cell; the first has no bot, and the load renames it. */
@@ -45,8 +46,6 @@ const MODEL = "gpt-4o-mini";
 /** Of the agents that the load renames. */
 export const FIRST_NAME = "Name 0";
 const NATS_DISK_MIB = 1_024;
-const BOTS_OF_ONE_CELL = 4;
-const BOTS_OF_EACH_CELL = 2;
 
 export async function startWorld({
   nodes,
@@ -68,6 +67,7 @@ export async function startWorld({
     ...(isSpending(lastUser) && { usage: SPENT_TOKENS }),
   }));
   const telegram = undo.use(await spawnTelegram("--latency-ms", "5"));
+  const whatsapp = undo.use(await spawnWhatsApp("--latency-ms", "5"));
   const cluster = undo.use(
     await startCluster({
       nodes,
@@ -80,6 +80,8 @@ export async function startWorld({
       env: {
         PROVIDER_5_API_KEY: "sk-operator",
         MODEL_A: `provider_5:${MODEL}`,
+        CHANNEL_C_API_ROOT: whatsapp.url,
+        ...WHATSAPP_ENV,
         RATE_LIMITS: "off",
       },
     }),
@@ -91,24 +93,12 @@ export async function startWorld({
   const accounts = await accountsOf(cluster, cells);
   const agents = new Map<number, string[]>();
   for (const [cell, account] of accounts) agents.set(cell, [(await provision(account, FIRST_NAME)).id]);
-  const count = cells === 1 ? BOTS_OF_ONE_CELL : cells * BOTS_OF_EACH_CELL;
-  const bots = Array.from({ length: count }, (_, n) => ({
-    token: `${100_000 + n}:${"cluster-test-token-of-a-bot".padEnd(35, "x")}`,
-    cell: n % cells,
-  }));
-  await telegram.addBots(bots.map(({ token }) => ({ token })));
-  for (const [n, { token, cell }] of bots.entries()) {
-    const owner = accounts.get(cell);
-    if (!owner) throw new Error(`Cell ${cell} has no account.`);
-    const { id } = await provision(owner, `Agent ${n}`, { channels: { channel_a: { access: "open" } } });
-    agents.get(cell)?.push(id);
-    const { status, text } = await owner.put(`/api/agents/${id}/channels/channel_a`, { token });
-    if (status !== 200) throw new Error(`The bot could not be connected: ${text}`);
-  }
+  const options = { cluster, accounts, agents };
+  const ways = [await openTelegram(telegram, options), await openWhatsApp(whatsapp, options), openApi(options)];
   await settled({ cluster, cells });
   const ended = undo.move();
   return {
-    ...{ cluster, cells, telegram, upstream, bots, accounts, agents },
+    ...{ cluster, cells, telegram, upstream, ways, accounts, agents },
     [Symbol.asyncDispose]: () => ended[Symbol.asyncDispose](),
   };
 }

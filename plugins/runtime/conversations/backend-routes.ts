@@ -6,6 +6,7 @@ import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import { agentNotFound, type agents as agentsPlugin } from "../../agents/index.ts";
 import type { DetachedTurns } from "../live/detached-turns.ts";
 import { turnEvent } from "../live/event-schemas.ts";
+import { IDEMPOTENCY_KEY } from "../live/repeated-messages.ts";
 import type { TurnStream } from "../live/turn-stream.ts";
 import { cancelledTurn, detachedMessageBody, detachedTurn } from "./model.ts";
 
@@ -64,12 +65,15 @@ export const CANCEL_DETAIL = {
   ...documentErrors({ 404: "TURN_NOT_FOUND", 409: "ALREADY_SETTLED" }),
 };
 
+const keyOf = ({ headers }: Request) => headers.get(IDEMPOTENCY_KEY);
+
 export const backendRoutes = ({ agents, detachedTurns, turnStream }: Deps) =>
   new Elysia({ name: "runtime.conversations.backend" })
     .use(agents.guards)
     .post(
       CONVERSATIONS,
-      async ({ agent, body, status }) => status(202, await detachedTurns.send(agent, undefined, body)),
+      async ({ agent, body, request, status }) =>
+        status(202, await detachedTurns.send(agent, undefined, body, keyOf(request))),
       {
         agentCall: { action: "agent.chat", scope: "chat" },
         body: detachedMessageBody,
@@ -79,8 +83,8 @@ export const backendRoutes = ({ agents, detachedTurns, turnStream }: Deps) =>
     )
     .post(
       `${CONVERSATIONS}/:conversationId/messages`,
-      async ({ agent, body, params, status }) =>
-        status(202, await detachedTurns.send(agent, params.conversationId, body)),
+      async ({ agent, body, params, request, status }) =>
+        status(202, await detachedTurns.send(agent, params.conversationId, body, keyOf(request))),
       {
         agentCall: { action: "agent.chat", scope: "chat" },
         body: detachedMessageBody,

@@ -1,7 +1,7 @@
 // Web routes that read conversations and turns, and send and cancel by way of the backend.
 import { Elysia } from "elysia";
 import { invalidInput } from "../../../src/kernel/errors.ts";
-import { forwardToBackend } from "../../../src/kernel/http/backend/forward-to-backend.ts";
+import { type ForwardOptions, forwardToBackend } from "../../../src/kernel/http/backend/forward-to-backend.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { readLimit, readOffset } from "../../../src/kernel/http/paging.ts";
 import { eventStreamResponse } from "../../../src/kernel/http/sse-streams.ts";
@@ -10,6 +10,7 @@ import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth, Identity } from "../../auth/index.ts";
 import { conversationNotFound, turnNotFound } from "../live/detached-turns.ts";
 import { turnEvent } from "../live/event-schemas.ts";
+import { IDEMPOTENCY_KEY } from "../live/repeated-messages.ts";
 import { CANCEL_DETAIL, EVENTS_DETAIL, SEND_DETAIL } from "./backend-routes.ts";
 import type { ConversationList } from "./conversation-list.ts";
 import type { createConversationMessages } from "./conversation-messages.ts";
@@ -52,17 +53,20 @@ const ownAgent = (scope: "read" | "chat") => ({ scope, kind: "data" as const });
 export function webRoutes(deps: Deps) {
   const { backend, idempotency, identities, agents, conversations, messages, turnList, ownerStreams } = deps;
 
-  const forward = ({ agent, identity, request }: Call, path: string) =>
+  const forward = ({ agent, identity, request }: Call, path: string, options?: ForwardOptions) =>
     forwardToBackend(
       backend,
       identities.createGrant(identity, request, "agent.chat", agent.id),
       request,
       `/api/agents/${agent.id}${path}`,
+      options,
     );
 
   /** Forwards a message; a repeated `Idempotency-Key` gets the first answer. */
   const send = (call: Call, path: string) =>
-    idempotency.respond({ request: call.request, userId: call.identity.user.id }, () => forward(call, path));
+    idempotency.respond({ request: call.request, userId: call.identity.user.id }, () =>
+      forward(call, path, { requestHeaders: [IDEMPOTENCY_KEY] }),
+    );
 
   async function requireConversation(agentId: string, id: string) {
     const found = await conversations.find(agentId, id);

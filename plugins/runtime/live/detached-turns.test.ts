@@ -82,6 +82,19 @@ describe("a message that is sent", () => {
     expect(await fixture.rows("SELECT 1 FROM inbox WHERE agent_id = ?", agentId)).toHaveLength(1);
   });
 
+  test("is sent once with an Idempotency-Key whose answer a kill kept from being stored", async () => {
+    const headers = { "idempotency-key": "k1" };
+    const begun = await send("Ahoy", undefined, headers);
+    const went = await send("Still there?", begun.conversationId, headers);
+    await fixture.kernel.database.write([{ sql: "DELETE FROM idempotency_keys", args: [] }]);
+    expect(await send("Ahoy", undefined, headers)).toEqual(begun);
+    expect(await send("Still there?", begun.conversationId, headers)).toEqual(went);
+    expect(await fixture.rows("SELECT 1 FROM inbox WHERE agent_id = ?", agentId)).toHaveLength(2);
+    expect(await fixture.rows("SELECT 1 FROM sessions WHERE agent_id = ?", agentId)).toHaveLength(1);
+    await fixture.kernel.database.write([{ sql: "DELETE FROM idempotency_keys", args: [] }]);
+    expect(await send("Something else", begun.conversationId, headers)).not.toEqual(went);
+  });
+
   test("is refused for others, for other platforms, when it is empty, and while the agent is stopped", async () => {
     const eve = await fixture.member();
     const { turnId, conversationId } = await send("Ahoy");

@@ -13,6 +13,7 @@ import type { Lanes } from "../lanes/lanes.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { RunningTurns } from "../turn/running-turns.ts";
 import type { LiveTurns } from "./live-turns.ts";
+import { messageIdOf } from "./repeated-messages.ts";
 
 export interface DetachedMessage {
   message?: string | undefined;
@@ -68,6 +69,8 @@ interface Deps extends Pick<Kernel, "database"> {
 
 /** The most messages of an agent that wait: unlike other requests, these hold no connection that would limit them. */
 const MAX_WAITING = 100;
+const FIND_NAMED =
+  "SELECT id, session_id, peer FROM inbox WHERE agent_id = ? AND platform = ? AND platform_message_id = ?";
 const COUNT_WAITING = `SELECT count(*) AS count FROM
   (SELECT 1 FROM ${PENDING_INBOX} WHERE status = 'pending' AND agent_id = ? LIMIT ${MAX_WAITING})`;
 
@@ -82,6 +85,14 @@ export function createDetachedTurns(deps: Deps) {
     if (attachments.length === 0) return [];
     const found = await uploads.attachmentsOf(agentId, attachments);
     return found.map((file, n) => (voice.includes(attachments[n] ?? "") ? { ...file, voice: true } : file));
+  }
+
+  async function findNamed(
+    agentId: string,
+    { platform, messageId }: Pick<NamedMessage, "platform" | "messageId">,
+  ): Promise<(AgentTurn & { peer: string }) | undefined> {
+    const [row] = (await database.read(FIND_NAMED, [agentId, platform, messageId])).rows;
+    return row && { turnId: String(row.id), conversationId: String(row.session_id), peer: String(row.peer) };
   }
 
   /** The text of a message, which names its files, and the files. */
@@ -125,8 +136,16 @@ export function createDetachedTurns(deps: Deps) {
   }
 
   return {
-    /** Stores a message in a conversation of the web, or in a new one; its turn runs by itself. */
-    async send(agent: Agent, conversationId: string | undefined, given: DetachedMessage) {
+    findNamed,
+
+    /**
+     * Stores a message in a conversation of the web, or in a new one; its turn runs by itself. With the sender's `key`, the same
+     * message is stored once: a kill right after that may have kept the answer to its first request from being stored.
+     */
+    async send(agent: Agent, conversationId: string | undefined, given: DetachedMessage, key: string | null = null) {
+      const messageId = key === null ? undefined : messageIdOf(key, conversationId, given);
+      const earlier = messageId && (await findNamed(agent.id, { platform: "web", messageId }));
+      if (earlier) return { turnId: earlier.turnId, conversationId: earlier.conversationId };
       requireReady(agent);
       const content = await readContent(agent.id, given);
       await requireRoom(agent.id);
@@ -135,6 +154,7 @@ export function createDetachedTurns(deps: Deps) {
       const { turnId } = await store({
         agentId: agent.id,
         platform: "web",
+        ...(messageId !== undefined && { platformMessageId: messageId }),
         to: { sessionId },
         sender: { id: agent.userId, name: "" },
         byOwner: true,
