@@ -230,6 +230,43 @@ describe("three cells on two machines", () => {
     for (const owner of owners.values()) expect(await talk(owner, first, "back")).toBe("echo: back");
   });
 
+  test.each([
+    ["ends", async (node: Berth) => void (await node.stop())],
+    ["is restarted", async (node: Berth) => void (await node.command("restart"))],
+  ])("a machine that %s breaks no request, whichever machine was asked", async (_, take) => {
+    await settled(cluster, (now) => new Set(ownersOf(now)).size === 2);
+    const node = await cluster.owner(1);
+    const other = cluster.nodes.find((one) => one !== node);
+    if (!other) throw new Error("There are too few machines.");
+    const wrong: string[] = [];
+    let [answered, isOver] = [0, false];
+    /** A new connection for each: one that is kept may close while the request is on its way. */
+    const askAgain = async ({ client, agentId }: Owner, { web }: Berth) => {
+      for (let n = 0; !isOver; n++) {
+        const body = JSON.stringify({ message: `message ${n}`, agentId, topic: web });
+        const headers = { cookie: client.cookie, "content-type": "application/json" };
+        try {
+          const response = await fetch(`${web}/api/chat`, { method: "POST", headers, body, keepalive: false });
+          if (response.status !== 200) wrong.push(`${response.status} ${await response.text()}`);
+          answered++;
+        } catch (error) {
+          // It takes no requests any more.
+          if (!/refused/i.test(String(error))) wrong.push(String(error));
+          await Bun.sleep(20);
+        }
+      }
+    };
+    const asking = [...owners.values()].flatMap((owner) => [askAgain(owner, node), askAgain(owner, other)]);
+    await eventually(() => answered > 30);
+    await take(node);
+    const before = answered;
+    await eventually(() => answered > before + 30);
+    isOver = true;
+    await Promise.all(asking);
+    if (!node.running) await node.restart({ keepPorts: true });
+    expect(wrong).toEqual([]);
+  });
+
   test("any machine makes a backup of all cells, which another one begins a cluster or a service alone with", async () => {
     const [node] = cluster.nodes;
     if (!node) throw new Error("There is no machine.");

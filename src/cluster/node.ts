@@ -82,7 +82,9 @@ export interface ClusterNode {
   onChange(listener: () => void): void;
   /** As the owner: compares this copy with those that follow. Throws 503 `CELL_MOVED` on any other node. */
   check(): Promise<CheckReport>;
-  /** Gives the cell to another node, and the lease back. */
+  /** Gives the cell to another node, and the lease back. It goes on seeing who owns what, for requests that are under way. */
+  handOver(): Promise<void>;
+  /** After `handOver`. */
   stop(): Promise<void>;
 }
 
@@ -274,11 +276,14 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
         },
       );
     },
-    async stop() {
+    async handOver() {
       schedule.stop();
       // A machine that is stopped is not waited for.
       await orders.done(cell, address).catch(onError);
       await created.stop();
+      await lease.release();
+    },
+    async stop() {
       await lease.stop();
       cells.stop();
       orders.stop();

@@ -69,6 +69,17 @@ describe("seeing all nodes", () => {
   });
 });
 
+test("a node that has given its lease back is dead at once for the others, and goes on seeing them", async () => {
+  const [first, second] = await startTwo();
+  await first.lease.release();
+  expect(first.lease.isTrusted()).toBe(false);
+  await eventually(() => second.lease.alive().length === 1);
+  second.node.applied = 7;
+  await eventually(() => appliedBy(first.lease, second.address) === 7);
+  await second.lease.stop();
+  await eventually(() => first.lease.alive().length === 0);
+});
+
 test("a node knows the clocks of the others, also after one was set, and of one that has stopped", async () => {
   const [{ lease, node, address }, second] = await startTwo();
   const offOf = (of: string) => Math.abs((lease.clockOf(of) ?? 0) - Date.now());

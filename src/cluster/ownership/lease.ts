@@ -37,7 +37,9 @@ export interface Lease {
    * Throws `EngineUnavailable` when the own lease runs out.
    */
   seeAll(): Promise<void>;
-  /** Gives the lease back, so that the others know at once. */
+  /** Gives the lease back, so that the others know at once. It goes on watching them. */
+  release(): Promise<void>;
+  /** Gives the lease back, unless that was done, and ends the watch. */
   stop(): Promise<void>;
 }
 
@@ -86,7 +88,8 @@ export function createLease({
   /** When the watch has shown this node's own renewal last: as long as it does, it shows those of the others. */
   let echoAt = Number.NEGATIVE_INFINITY;
   let echoSince = Number.POSITIVE_INFINITY;
-  const isWatching = () => now() - echoAt < times.trustMs;
+  let released: Promise<void> | undefined;
+  const isWatching = () => released !== undefined || now() - echoAt < times.trustMs;
   const isSettled = () => isTrusted() && isWatching() && now() - Math.max(trustedSince, echoSince) >= times.deadMs;
 
   async function renew(): Promise<void> {
@@ -143,7 +146,7 @@ export function createLease({
   /** What is sent each second, or now. */
   let renewing: Promise<void> = Promise.resolve();
   async function keepRenewing(): Promise<void> {
-    while (!stopped.signal.aborted) {
+    while (!released) {
       const began = now();
       renewing = isAble() ? renew().catch(onError) : Promise.resolve();
       await renewing;
@@ -151,6 +154,12 @@ export function createLease({
       look();
       await Bun.sleep(Math.max(10, times.renewMs - (now() - began)));
     }
+  }
+
+  async function giveBack(): Promise<void> {
+    await renewing;
+    trustedUntil = Number.NEGATIVE_INFINITY;
+    await table.remove(keyOf(own)).catch(onError);
   }
 
   // Time passes without a message, too.
@@ -172,12 +181,11 @@ export function createLease({
         await Bun.sleep(times.renewMs / 20);
       }
     },
+    release: () => (released ??= giveBack()),
     async stop() {
-      stopped.abort();
       clearInterval(timer);
-      await renewing;
-      trustedUntil = Number.NEGATIVE_INFINITY;
-      await table.remove(keyOf(own)).catch(onError);
+      await (released ??= giveBack());
+      stopped.abort();
     },
   };
 }

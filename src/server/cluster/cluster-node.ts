@@ -129,11 +129,12 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
       load: opened.load.read,
       openVideo: async () => void (otherOwner(cell) !== undefined && (await video.open())),
       async handOver() {
-        await started.stop();
+        await started.handOver();
         await video.close();
       },
       async close() {
         clearInterval(sweeping);
+        await started.stop();
         await engine.close();
       },
     };

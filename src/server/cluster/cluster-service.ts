@@ -145,6 +145,8 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     runIn: (cell, name, args) => calls.call(cell, "command", { name, args }),
   });
   const open = here();
+  let givenAway: Promise<void> | undefined;
+  const giveAway = () => (givenAway ??= runAll([() => Promise.all([stopMembers(), handOver()])]));
   return {
     log,
     web: router.web,
@@ -165,7 +167,9 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     },
     firstAdmin: open ? await findFirstAdmin(open.app) : { kind: "exists" },
     peers: () => node.alive().map((one) => new URL(one.address).hostname.replace(/^\[|\]$/g, "")),
-    handOver: () => runAll([() => Promise.all([stopMembers(), handOver()])]),
+    handOver: giveAway,
+    // Before requests are held: what another machine sends on must not wait here for a cell that is there by now.
+    prepareHandOver: async () => (node.alive().length > 1 ? giveAway() : undefined),
     stop: async () => undefined,
     stopJobs: async () => undefined,
     close,
