@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { testedBlocks } from "../site/tested-blocks.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
-import { CLUSTER_KEY, type Cluster, startCluster } from "./support/cluster.ts";
+import { CLUSTER_KEY, type Cluster, nameOf, startCluster } from "./support/cluster.ts";
 import { eventually } from "./support/eventually.ts";
 import { openGateway } from "./support/gateway-client.ts";
 import { type AgentItem, member, provision } from "./support/members.ts";
@@ -296,6 +296,24 @@ describe("two machines", () => {
     expect((await owner.command("cluster", "move", "7", other.backend)).stderr).toContain("There is no cell 7");
     expect((await owner.command("cluster", "dance")).exitCode).toBe(2);
   });
+});
+
+test("a machine that no other one reaches gives its cell away, and says so, until it is reached again", async () => {
+  await using cluster = await startCluster({ nodes: 2, hasGates: true });
+  await cluster.followed();
+  const [owner, other] = await pair(cluster);
+  const statusText = async () => (await other.command("cluster", "status")).stdout;
+  cluster.peerGateOf(owner).hold("all");
+  await eventually(async () => (await cluster.owner()) === other, { timeoutMs: 30_000, what: "the other one owns it" });
+  const shown = await statusText();
+  expect(shown).toMatch(/ unreachable$/m);
+  expect(shown).toContain(`No other machine reaches ${nameOf(owner)}, so it gives its cells away.`);
+  expect(owner.output().stderr).toContain("no other machine reaches this one at its NODE_ADDRESS");
+  expect(other.output().stderr).toContain("this machine can't reach another one at its NODE_ADDRESS");
+  expect(await (await fetch(`${owner.backend}/metrics`)).text()).toContain("berth_cluster_unreachable 1");
+  cluster.peerGateOf(owner).open();
+  await eventually(async () => !(await statusText()).includes("unreachable"), { timeoutMs: 30_000 });
+  await eventually(() => owner.output().stderr.includes("another machine reaches this one again"));
 });
 
 test("a machine in use becomes the first of a cluster; the next ones have all of its data", async () => {

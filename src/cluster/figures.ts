@@ -18,6 +18,8 @@ export interface Observed {
   owned: number;
   /** Cells that it should follow and can't. */
   stuck: number;
+  /** No other machine reaches this one. */
+  isUnreachable?: boolean;
   /** Milliseconds for which the lease is trusted without a renewal. */
   trustedMs: number;
   /** Entries of the log. */
@@ -74,6 +76,11 @@ export function createClusterFigures(): ClusterFigures {
         "berth_cluster_stuck",
         "Cells that this node should follow and can't: they have no standby.",
         () => read().stuck,
+      );
+      metrics.gauge(
+        "berth_cluster_unreachable",
+        "1 while no other machine reaches this one at its NODE_ADDRESS, so that it gives its cells away.",
+        () => Number(read().isUnreachable ?? false),
       );
       metrics.gauge(
         "berth_cluster_lease_seconds",

@@ -46,6 +46,10 @@ export interface NodeOptions {
   target?(): string | undefined;
   /** See `NodeState.stuck`. */
   stuck?(): readonly number[];
+  /** See `NodeState.unreached`. */
+  unreached?(): readonly string[];
+  /** Whether no other machine reaches this one: then it gives its cells away. */
+  isUnreachable?(): boolean;
   /** Whether the lease is to be renewed: requests reach this process through another one. */
   isAble?(): boolean;
   /** Gives the files of this machine's data folder to the others. */
@@ -129,13 +133,15 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
   });
   const cells = watchCells({ table, cluster, leastCount: options.leastCount, onChange: changed, onError });
   const number = isEmptyFile(file) ? 0 : (readPlace(file)?.number ?? 0);
+  const isLeaving = () => orders.isDraining(address) || (options.isUnreachable?.() ?? false);
   const state = (): NodeState => ({
     ...self,
     version,
     at: Date.now(),
-    isDraining: orders.isDraining(address),
+    isDraining: isLeaving(),
     copies: role?.isStuck ? {} : { [cell]: role?.number ?? number },
     ...(options.stuck && { stuck: options.stuck() }),
+    ...(options.unreached && { unreached: options.unreached() }),
     load: load(),
   });
   const lease = createLease({
@@ -187,7 +193,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     renew: createFileRenewal({ file, snapshots, log }),
     file,
     wanted: () => orders.wantedOwner(cell) ?? options.target?.(),
-    isDraining: () => orders.isDraining(address),
+    isDraining: isLeaving,
     onOwned(ms) {
       figures.tookOver(ms);
       log.info("this node owns the cell", { cell, ms: Math.round(ms) });

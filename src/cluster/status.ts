@@ -3,6 +3,7 @@ import type { Engine, Table, TableEntry } from "./engine.ts";
 import { type CellEntry, readCount } from "./ownership/cell-table.ts";
 import { LEASE_TIMES, type NodeState } from "./ownership/lease.ts";
 import { drainKey, keepKey, moveKey } from "./ownership/orders.ts";
+import { isUnreachable } from "./ownership/reach.ts";
 import { createSnapshots } from "./snapshot/snapshots.ts";
 
 export interface NodeStatus {
@@ -12,7 +13,7 @@ export interface NodeStatus {
   follows: number[];
   agents: number;
   turnsPerSecond: number;
-  lease: "ok" | "draining" | "lost";
+  lease: "ok" | "draining" | "unreachable" | "lost";
   /** Epoch ms of the last renewal, by the node's own clock. */
   seenAt: number;
 }
@@ -73,7 +74,10 @@ export async function readStatus(engine: Engine): Promise<ClusterStatus> {
       ? [{ cell: Number(key), entry: JSON.parse(value) as CellEntry }]
       : [],
   );
-  const aliveAddresses = new Set(states.filter(({ isAlive }) => isAlive).map(({ state }) => state.address));
+  const machines = states.filter(({ isAlive }) => isAlive).map(({ state }) => state);
+  const leaseOf = (address: string) =>
+    orders.has(drainKey(address)) ? "draining" : isUnreachable(address, machines) ? "unreachable" : "ok";
+  const aliveAddresses = new Set(machines.map(({ address }) => address));
   return {
     engine: engine.describe(),
     nodes: states
@@ -87,7 +91,7 @@ export async function readStatus(engine: Engine): Promise<ClusterStatus> {
           follows: cells.filter(({ entry }) => entry.standby === address).map(({ cell }) => cell),
           agents: loads.reduce((sum, { agents }) => sum + agents, 0),
           turnsPerSecond: loads.reduce((sum, { turnsPerSecond }) => sum + turnsPerSecond, 0),
-          lease: isAlive ? (orders.has(drainKey(address)) ? "draining" : "ok") : "lost",
+          lease: isAlive ? leaseOf(address) : "lost",
           seenAt: at,
         };
       })

@@ -11,8 +11,10 @@ export interface NodeState {
   version: string;
   /** Epoch ms of this renewal by the node's own clock, which may differ from those of the others. */
   at: number;
-  /** Asked to give its cells up. */
+  /** It gives its cells up: it was asked to, or no other machine reaches it. */
   isDraining: boolean;
+  /** Machines that this one can't reach at their addresses. Processes of cells and earlier versions don't say. */
+  unreached?: readonly string[];
   /** Of cells that it holds: the number of the last entry that it has applied. Without a cell that it can't follow. */
   copies: Readonly<Record<string, number>>;
   /** Cells of other processes of its machine that it could not follow a moment ago. Earlier versions don't say. */
@@ -162,6 +164,11 @@ export function createLease({
     await table.remove(keyOf(own)).catch(onError);
   }
 
+  function release(): Promise<void> {
+    released ??= giveBack();
+    return released;
+  }
+
   // Time passes without a message, too.
   const timer = setInterval(look, times.renewMs / 4);
   void keepRenewing();
@@ -181,10 +188,10 @@ export function createLease({
         await Bun.sleep(times.renewMs / 20);
       }
     },
-    release: () => (released ??= giveBack()),
+    release,
     async stop() {
       clearInterval(timer);
-      await (released ??= giveBack());
+      await release();
       stopped.abort();
     },
   };

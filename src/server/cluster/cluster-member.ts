@@ -28,6 +28,8 @@ export interface MemberReport {
 export interface MemberOrder {
   /** The node that is to own the cell. */
   target: string | null;
+  /** No other machine reaches this one. */
+  isUnreachable: boolean;
 }
 
 /**
@@ -46,6 +48,7 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
   let side: CallHandlers | undefined;
   let opened: OpenClusterNode | undefined;
   let target: string | undefined;
+  let isUnreachable = false;
   let heardAt = performance.now();
   let inFlight = 0;
   const names = createCellNames({
@@ -77,6 +80,7 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
     order(order: MemberOrder) {
       heardAt = performance.now();
       target = order.target ?? undefined;
+      isUnreachable = order.isUnreachable;
       return report();
     },
   });
@@ -89,6 +93,7 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
       return names;
     },
     target: () => target,
+    isUnreachable: () => isUnreachable,
     isAble: () => performance.now() - heardAt < SILENCE_MS,
     inFlight: () => inFlight,
     onOpen(open) {

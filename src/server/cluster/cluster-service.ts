@@ -4,6 +4,7 @@
 import { keysOfRequest } from "../../cluster/accounts/request-keys.ts";
 import { createCellCalls } from "../../cluster/cells/cell-calls.ts";
 import { remoteDirectory } from "../../cluster/cells/remote-directory.ts";
+import { type Reach, watchReach } from "../../cluster/ownership/reach.ts";
 import { createRelayGrants } from "../../cluster/relay/grants.ts";
 import type { Place } from "../../cluster/relay/place.ts";
 import { createRouter } from "../../cluster/relay/router.ts";
@@ -21,6 +22,7 @@ import type { Service } from "../service/service.ts";
 import { type OpenClusterNode, openClusterNode } from "./cluster-node.ts";
 import { type MemberProcesses, startMemberProcesses } from "./member-processes.ts";
 import { createNodeRoutes } from "./node-routes.ts";
+import { createProbe, reachReports } from "./reach-reports.ts";
 
 /** Milliseconds for which the start waits for an owner. */
 const START_WAIT_MS = 20_000;
@@ -42,6 +44,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
   const changes = createBell();
   let opened: OpenClusterNode | undefined;
   let members: MemberProcesses | undefined;
+  let reach: Reach | undefined;
   let inFlight: () => number = () => 0;
   /** Calls cell 0, while it is here. */
   let first: BegunFirstCell | undefined;
@@ -78,6 +81,8 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     cell: 0,
     log,
     stuck: () => members?.stuck() ?? [],
+    unreached: () => reach?.unreached() ?? [],
+    isUnreachable: () => reach?.isUnreachable ?? false,
     cells: firstCell.cells,
     inFlight: () => inFlight(),
     onOpen(cell) {
@@ -110,6 +115,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
   });
   inFlight = () => router.inFlight;
   node.onChange(changes.ring);
+  reach = watchReach({ address, alive: node.alive, probe: createProbe(grants), ...reachReports(log, address) });
   members = startMemberProcesses({
     node,
     address,
@@ -118,6 +124,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
       cell: ({ to, name, args, waitMs }: { to: number; name: string; args: unknown; waitMs?: number }) =>
         calls.call(to, name, args, waitMs),
     },
+    isUnreachable: () => reach?.isUnreachable ?? false,
     graceMs: config.shutdownGraceMs,
     log,
     onChange: changes.ring,
@@ -130,6 +137,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
       owned: own.owned + others.owned,
       stuck: own.stuck + others.stuck,
       behind: Math.max(own.behind, others.behind),
+      isUnreachable: reach?.isUnreachable ?? false,
     };
   });
   const deadline = performance.now() + START_WAIT_MS;
@@ -172,6 +180,9 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     prepareHandOver: async () => (node.alive().length > 1 ? giveAway() : undefined),
     stop: async () => undefined,
     stopJobs: async () => undefined,
-    close,
+    async close() {
+      reach?.stop();
+      await close();
+    },
   };
 }

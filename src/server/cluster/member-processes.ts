@@ -16,6 +16,8 @@ export interface MemberProcessesDeps {
   address: string;
   program(cell: number): { command: string[]; env: Readonly<Record<string, string | undefined>> };
   handlers: CallHandlers;
+  /** Whether no other machine reaches this one. */
+  isUnreachable(): boolean;
   graceMs: number;
   log: Log;
   /** A cell has begun or ended to be served here. */
@@ -55,7 +57,7 @@ const SILENCE_MS = 2_000;
 const NONE: MemberReport = { owns: false, behind: 0, isStuck: false };
 
 export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses {
-  const { node, address, program, handlers, graceMs, log, onChange } = deps;
+  const { node, address, program, handlers, isUnreachable, graceMs, log, onChange } = deps;
   const members = new Map<number, Member>();
   /** Monotonic ms, by cell: when this machine could not follow it last. Its process may have ended since. */
   const stuckAt = new Map<number, number>();
@@ -104,7 +106,7 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
 
   async function order(cell: number, member: Member, move: Move | undefined): Promise<void> {
     if (member.process.address === undefined || member.isAsked) return;
-    const sent: MemberOrder = { target: targetOf(cell, move) ?? null };
+    const sent: MemberOrder = { target: targetOf(cell, move) ?? null, isUnreachable: isUnreachable() };
     member.isAsked = true;
     try {
       take(cell, member, await member.process.call<MemberReport>("order", sent));

@@ -30,8 +30,12 @@ export function formatStatus({ engine, nodes, cells }: ClusterStatus): string {
   return `engine   ${engine}\n\n${[
     formatTable(["node", "version", "cells", "standby", "agents", "turns/s", "lease"], nodeRows),
     formatTable(["cell", "owner", "standby", "log", "behind", "snapshot", "state"], cellRows),
+    ...nodes.filter(({ lease }) => lease === "unreachable").map(({ address }) => outOfReach(address)),
   ].join("\n\n")}\n`;
 }
+
+const outOfReach = (address: string) =>
+  `No other machine reaches ${shortName(address)}, so it gives its cells away. Check its NODE_ADDRESS, its BACKEND_HOST and the firewall.`;
 
 function formatTable(head: string[], rows: string[][]): string {
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
