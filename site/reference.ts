@@ -151,8 +151,39 @@ changes; \`issues\` with the places in a body that are wrong. Under \`/v1\` the 
 | Code | Status | Requests that answer with it | What it means |
 |---|---|---|---|
 ${rows.join("\n")}
+
+## Of several cells or machines
+
+Any request may be answered so by a service with [several cells or machines](cluster.md):
+
+| Code | Status | What it means |
+|---|---|---|
+${CLUSTER_CODES.map(([code, status, meaning]) => `| \`${code}\` | ${status} | ${meaning} |`).join("\n")}
 `;
 }
+
+const CLUSTER_CODES = [
+  [
+    "CELL_AWAY",
+    503,
+    "The part of the service that has this account is starting. Nothing was done: try again after `retryAfter` seconds.",
+  ],
+  [
+    "CELL_MOVED",
+    503,
+    "The part of the service that has this account is moving to another machine. Nothing was done: try again after `retryAfter` seconds.",
+  ],
+  [
+    "RELAY_BROKEN",
+    502,
+    "The process or machine that handled the request ended in the middle. Whether it was done is not known: send it again with its `Idempotency-Key`, or look first.",
+  ],
+  [
+    "RELAY_REFUSED",
+    403,
+    "A machine got a request on its backend port that claims to come from another machine, and does not. Clients never see it, unless they forge one.",
+  ],
+] as const;
 
 /** The pages that people have written about Berth as it is. */
 const GUIDES = listedPages().filter((path) => /^docs\/[\w-]+\.md$/.test(path) && !/\/(api|errors)\.md$/.test(path));

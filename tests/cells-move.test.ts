@@ -290,7 +290,7 @@ test("a command finds an account that has moved, and a wrong one is told", async
   expect(await move(email, 1)).toMatchObject({ to: 1 });
   await client.grant("pro");
   expect((await client.get<{ plan: string }>("/api/settings")).status).toBe(200);
-  await expect(move(email, 7)).rejects.toThrow("There are the cells 0 to 1.");
+  await expect(move(email, 7)).rejects.toThrow("There is no such cell: they are 0 to 1.");
   await expect(move("nobody@example.com", 1)).rejects.toThrow("There is no account with this email.");
 });
 

@@ -192,7 +192,7 @@ describe("three cells on two machines", () => {
     await eventually(
       async () => {
         const again = await cluster.command("cells", "remove", String(last));
-        return again.exitCode === 0 || again.stderr.includes("There are the cells 0 to 1.");
+        return again.exitCode === 0 || again.stderr.includes("There is no such cell: they are 0 to 1.");
       },
       { timeoutMs: 60_000, what: "the cell is removed" },
     );

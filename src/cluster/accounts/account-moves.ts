@@ -215,7 +215,7 @@ export function createAccountMoves({
      */
     async move(account: string, to: number, by: Actor): Promise<MovedAccount> {
       if (!Number.isInteger(to) || to < 0 || to >= count())
-        throw invalidInput({ path: "cell", message: `There are the cells 0 to ${count() - 1}.` });
+        throw invalidInput({ path: "cell", message: `There is no such cell: they are 0 to ${count() - 1}.` });
       const from = await cellOf(account);
       return from === to ? { account, from, to, ms: 0 } : carryOut({ account, from, to, hasMoved: false }, by);
     },
@@ -290,7 +290,7 @@ function requireLast(cell: number, count: number): void {
   if (cell === 0)
     throw new AppError(409, "CELL_NOT_LAST", "Cell 0 has the directory of all cells: it can't be removed.");
   if (!Number.isInteger(cell) || cell < 0 || cell >= count)
-    throw invalidInput({ path: "cell", message: `There are the cells 0 to ${count - 1}.` });
+    throw invalidInput({ path: "cell", message: `There is no such cell: they are 0 to ${count - 1}.` });
   if (cell !== count - 1)
     throw new AppError(409, "CELL_NOT_LAST", `Only the last cell can be removed. Remove cell ${count - 1} first.`);
 }

@@ -167,11 +167,12 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     defaultModel: async () => here()?.app.defaultModel(),
     place() {
       const owned = node.observe().owned + observe().owned;
-      if (count() > 1) return `${count()} cells, of which this machine owns ${owned}`;
+      if (count() > 1) return `${count()} cells, of which this machine owns ${owned === 0 ? "none yet" : owned}`;
       if (here()) return "this machine owns the cell";
       const other = opened.otherOwner(0);
       if (other === undefined) return "no machine owns the cell yet";
-      return `${new URL(other).host} owns the cell; this machine is ready to take it over`;
+      const isStandby = node.entries().get(0)?.standby === address;
+      return `${new URL(other).host} owns the cell; this machine ${isStandby ? "follows it" : "sends requests on to it"}`;
     },
     firstAdmin: open ? await findFirstAdmin(open.app) : { kind: "exists" },
     peers: () => node.alive().map((one) => new URL(one.address).hostname.replace(/^\[|\]$/g, "")),

@@ -11,13 +11,15 @@ export function createLoad() {
   return {
     read: () => current,
     begin({ database, metrics }: Pick<Kernel, "database" | "metrics">) {
-      let turns = 0;
+      let turns: number | undefined;
       let at = performance.now();
       const look = async () => {
         const { rows } = await database.read("SELECT count(*) FROM agents");
         const ended = metrics.sum("berth_turns_total");
         const now = performance.now();
-        current = { agents: Number(rows[0]?.[0]), turnsPerSecond: ((ended - turns) / (now - at)) * 1_000 };
+        // A new owner ends in its first moment what the former one had begun.
+        const turnsPerSecond = turns === undefined ? 0 : ((ended - turns) / (now - at)) * 1_000;
+        current = { agents: Number(rows[0]?.[0]), turnsPerSecond };
         [turns, at] = [ended, now];
       };
       // The database of a cell that moves is closed; the next owner counts anew.

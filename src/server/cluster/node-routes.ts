@@ -2,7 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { ClusterFigures } from "../../cluster/figures.ts";
 import { failure } from "../../cluster/relay/failure.ts";
-import type { RouterDeps } from "../../cluster/relay/router.ts";
+import { type RouterDeps, WAIT_MS } from "../../cluster/relay/router.ts";
 import { type Config, isLoopbackHost } from "../../kernel/config/config.ts";
 import { forbidden, notFound } from "../../kernel/errors.ts";
 import { createMetrics, type Metrics } from "../../kernel/telemetry/metrics.ts";
@@ -15,14 +15,20 @@ export interface NodeRouteDeps {
   state(): { isTrusted: boolean; isHere: boolean; owner: string | undefined };
 }
 
+/** Requests wait for so long for the next owner: a load balancer that took all machines out meanwhile would refuse them. */
+const OWNER_AWAY_MS = WAIT_MS;
+
 export function createNodeRoutes({ config, figures, count, state }: NodeRouteDeps): RouterDeps["own"] {
   let metrics: Metrics | undefined;
+  /** Monotonic ms: when the cell had an owner last. */
+  let ownedAt = Number.NEGATIVE_INFINITY;
   return async (request, surface) => {
     const { isTrusted, isHere, owner } = state();
+    if (isHere || owner !== undefined) ownedAt = performance.now();
     const { pathname: path, search } = URL.parse(request.url) ?? {};
     if (path === "/healthz" && !isHere) return Response.json({ status: "ok" });
     if (path === "/readyz" && !isHere) {
-      const parts = { lease: isTrusted, owner: owner !== undefined };
+      const parts = { lease: isTrusted, owner: performance.now() - ownedAt <= OWNER_AWAY_MS };
       const failing = Object.entries(parts).flatMap(([name, isReady]) => (isReady ? [] : [name]));
       if (failing.length === 0) return Response.json({ status: "ready", parts });
       const text = `Not ready: ${failing.join(", ")}.`;

@@ -93,7 +93,8 @@ const statesOf = async (config: Config) => (await askCells(config, "cells.list")
 
 /** Throws StartError without a service, or with one that has a single cell. */
 async function askCells(config: Config, command: string, args?: Record<string, string>): Promise<unknown> {
-  requireDatabase(config);
+  // A machine of a cluster may have no copy of cell 0.
+  if (config.of(clusterSettings).url === undefined) requireDatabase(config);
   const answer = await askService(config, command, { operator: operator(), ...args }).catch((error: unknown) => {
     if (!(error instanceof AppError && error.code === "UNKNOWN_COMMAND")) throw error;
     throw new StartError(

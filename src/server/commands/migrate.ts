@@ -11,7 +11,7 @@ export async function migrateCommand({ plugins, isDry }: { plugins: string[]; is
     const { tryStart } = await import("../handover/trial.ts");
     const text = (await tryStart(environment(), plugins))
       ? `Version ${version} accepts the settings, the plugins and a copy of the database.\n`
-      : `Version ${version} accepts the settings and the plugins. The database was not tried.\n`;
+      : `Version ${version} accepts the settings and the plugins. The database was not tried, since it is a cluster's or a server's: make a backup before you start this version.\n`;
     process.stdout.write(text);
     return 0;
   }

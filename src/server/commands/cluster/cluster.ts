@@ -69,7 +69,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       const have = await countCells(engine);
       if (wanted === undefined) return `The cluster has ${have === 1 ? "one cell" : `${have} cells`}.\n`;
       const next = /^[1-9]\d*$/.test(wanted) ? Number(wanted) : 0;
-      if (next < 1) throw new StartError(`${wanted} is no number of cells.`);
+      if (next < 1) throw new StartError(`Give the number of cells as digits, such as 12; ${wanted} is none.`);
       if (next < have)
         throw new StartError(
           `The cluster has ${have} cells already. To have fewer, run: ${programName()} cells remove ${have - 1}`,
