@@ -6,9 +6,8 @@ import { acceptsEventStream } from "../../src/kernel/http/sse-streams.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import { TURN_ERRORS } from "./errors.ts";
-import type { AgentMessages } from "./live/agent-messages.ts";
 import { chatEvent } from "./live/event-schemas.ts";
-import { IDEMPOTENCY_KEY, messageIdOf } from "./live/repeated-messages.ts";
+import { type createAskOnce, IDEMPOTENCY_KEY, nameOf } from "./live/keyed-messages.ts";
 import { chatReply, newSession, type TurnBody, turnBody } from "./model.ts";
 import type { Sessions } from "./sessions/sessions.ts";
 import { eventStream } from "./sse.ts";
@@ -25,7 +24,7 @@ export type TurnRequestHandler = (
 
 interface TurnRequestDeps {
   chat(request: ChatRequest): Promise<Reply>;
-  askOnce: AgentMessages["askOnce"];
+  askOnce: ReturnType<typeof createAskOnce>;
 }
 
 export function createTurnRequestHandler({ chat, askOnce }: TurnRequestDeps): TurnRequestHandler {
@@ -36,9 +35,7 @@ export function createTurnRequestHandler({ chat, askOnce }: TurnRequestDeps): Tu
       return eventStream(request.signal, (observer, signal) => chat({ ...chatRequest, observer, signal }));
     const key = request.headers.get(IDEMPOTENCY_KEY);
     const { signal } = request;
-    return key === null
-      ? chat({ ...chatRequest, signal })
-      : askOnce(messageIdOf(key, body), { ...chatRequest, signal });
+    return key === null ? chat({ ...chatRequest, signal }) : askOnce(nameOf(key, body), { ...chatRequest, signal });
   };
 }
 

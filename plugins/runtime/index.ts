@@ -14,6 +14,7 @@ import { backendRoutes, createTurnRequestHandler } from "./backend-routes.ts";
 import { createConversations } from "./conversations/conversations.ts";
 import { sealContext } from "./journal/journal.ts";
 import { createAgentMessages } from "./live/agent-messages.ts";
+import { createAskOnce } from "./live/keyed-messages.ts";
 import { createLatestTurn } from "./live/latest-turn.ts";
 import { createRuntime } from "./runtime.ts";
 
@@ -26,7 +27,7 @@ export type { SentMessage } from "./inbox/sent-messages.ts";
 export { noticeIdOf } from "./journal/suspensions.ts";
 export type { AgentMessage, AgentTurn, NamedMessage } from "./live/detached-turns.ts";
 export { chatEvent, turnEvent, visitorEvent, visitorEvents } from "./live/event-schemas.ts";
-export { IDEMPOTENCY_KEY } from "./live/repeated-messages.ts";
+export { IDEMPOTENCY_KEY } from "./live/keyed-messages.ts";
 export type { TurnFrame } from "./live/turn-stream.ts";
 export { chatReply, type TurnBody } from "./model.ts";
 export type { ChannelConversation } from "./outbox/channel-conversations.ts";
@@ -96,7 +97,13 @@ export const runtime = plugin("runtime", (host) => {
     detachedTurns: turns.detachedTurns,
     outcomeOf: conversations.outcome,
   });
-  const handleTurnRequest = createTurnRequestHandler({ chat: service.chat, askOnce: agentMessages.askOnce });
+  const askOnce = createAskOnce({
+    ...kernel,
+    chat: service.chat,
+    outcomeOf: conversations.outcome,
+    requireReady: turns.detachedTurns.requireReady,
+  });
+  const handleTurnRequest = createTurnRequestHandler({ chat: service.chat, askOnce });
   return {
     backend: backendRoutes({ guards, handleTurnRequest, sessions }),
     lateRoutes: {

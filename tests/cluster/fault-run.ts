@@ -17,7 +17,7 @@ import {
   ledgersWritten,
 } from "./history.ts";
 import { allAnswer, isReply, type SignUps, startMessages, startReads, startSignUps } from "./load.ts";
-import { NETWORK_FAULTS, SPLIT } from "./network-faults.ts";
+import { NETWORK_FAULTS, SERVER_FAULTS } from "./network-faults.ts";
 import { startSpending } from "./spending.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -67,7 +67,7 @@ interface FaultKinds extends Pick<FaultRun, "natsServers" | "hasClocks" | "hasDi
 export const faultsFor = ({ cells, natsServers = 3, hasClocks, hasDisks }: FaultKinds): readonly Fault[] => [
   ...FAULTS,
   ...NETWORK_FAULTS,
-  ...(natsServers > 1 ? [SPLIT] : []),
+  ...(natsServers > 1 ? SERVER_FAULTS : []),
   ...(cells === 1 ? [] : CELL_FAULTS),
   ...(hasClocks ? CLOCK_FAULTS : []),
   ...(hasDisks ? DISK_FAULTS : []),

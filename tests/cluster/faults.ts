@@ -74,6 +74,28 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    name: "kill a machine every two seconds for half a minute, sooner than another one has taken over",
+    weight: 1,
+    async run(deps) {
+      const { cluster, random } = deps;
+      const ended = deps.interrupt();
+      const restarts: Promise<void>[] = [];
+      for (let times = 15; times > 0; times--) {
+        const running = cluster.nodes.filter((node) => node.running);
+        const node = running.length > 0 ? random.pick(running) : undefined;
+        if (node) {
+          await killNode(node, deps);
+          restarts.push(Bun.sleep(random.integer(0, 4_000)).then(() => restart(node)));
+        }
+        await Bun.sleep(2_000);
+      }
+      // One that was killed before it was ready is started again.
+      await Promise.allSettled(restarts);
+      await Promise.all(cluster.nodes.map(restart));
+      ended();
+    },
+  },
+  {
     name: "kill all nodes",
     weight: 1,
     run: (deps) => killAndRestart(deps.cluster.nodes, deps),

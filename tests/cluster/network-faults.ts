@@ -2,7 +2,7 @@
 // has taken over.
 import type { Berth } from "../support/berth.ts";
 import type { Gate } from "../support/gate.ts";
-import { type Fault, type FaultDeps, ownerOfSome, STOPPED_MS } from "./faults.ts";
+import { type Fault, type FaultDeps, ownerOfSome, STOPPED_MS, settled } from "./faults.ts";
 
 /** The settings by which machines reach what is outside of the cluster. */
 export const PLATFORM = "CHANNEL_A_API_ROOT";
@@ -23,7 +23,7 @@ async function hold(gates: readonly Gate[], what: "all" | "answers", ms: number)
 }
 
 /** Clients still reach each of them: the one that is alone can't answer, and who is connected to it has to find that out. */
-export const SPLIT: Fault = {
+const SPLIT: Fault = {
   name: "split the servers of NATS into one and the others",
   weight: 2,
   async run({ cluster, cells, random, interrupt }) {
@@ -34,6 +34,29 @@ export const SPLIT: Fault = {
     ended();
   },
 };
+
+/** Another one is away while the new one gets its copies. */
+const REPLACE: Fault = {
+  name: "replace a server of NATS by a new one under another name, and kill another one meanwhile",
+  weight: 1,
+  async run(deps) {
+    const { cluster, random, interrupt } = deps;
+    const [former, other] = random.shuffle(cluster.nats.servers);
+    const ended = interrupt();
+    await former?.replace();
+    if (other !== former) {
+      await other?.kill();
+      await Bun.sleep(random.integer(500, 8_000));
+      await other?.start();
+    }
+    await settled(deps);
+    await cluster.nats.copied();
+    ended();
+  },
+};
+
+/** Of several servers of NATS. */
+export const SERVER_FAULTS: readonly Fault[] = [SPLIT, REPLACE];
 
 export const NETWORK_FAULTS: readonly Fault[] = [
   {

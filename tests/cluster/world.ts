@@ -73,6 +73,7 @@ export async function startWorld({
       nodes,
       natsServers,
       hasGates: true,
+      canReplaceNats: true,
       hasClocks,
       ...(binary !== undefined && { binary }),
       ...(hasDisks && { natsDiskMib: NATS_DISK_MIB }),

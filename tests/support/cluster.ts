@@ -58,6 +58,8 @@ export interface ClusterOptions {
   outside?: Record<string, string>;
   /** Each server of NATS has a disk of its own with this many MiB. Needs root. */
   natsDiskMib?: number;
+  /** A server of NATS can be replaced by a new one. */
+  canReplaceNats?: boolean;
   /** Each node has a clock that can be set. Needs libfaketime. */
   hasClocks?: boolean;
 }
@@ -78,12 +80,14 @@ export async function startCluster({
   hasClocks = false,
   outside = {},
   natsDiskMib,
+  canReplaceNats = false,
 }: ClusterOptions = {}): Promise<Cluster> {
   await using undo = new AsyncDisposableStack();
   const nats = undo.use(
     await startNats(natsServers, {
       advertise: !hasGates,
       hasGates,
+      canReplace: canReplaceNats,
       ...(natsDiskMib !== undefined && { diskMib: natsDiskMib }),
     }),
   );

@@ -13,6 +13,8 @@ import {
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
 import type { NatsAddress } from "../../src/cluster/nats/nats-address.ts";
 import { eventually } from "./eventually.ts";
 import { type Gate, openGate } from "./gate.ts";
@@ -29,6 +31,11 @@ export interface NatsServer {
   start(): Promise<void>;
   /** Deletes its data, once it has ended. */
   erase(): void;
+  /**
+   * Ends it for good: a new server with another name and without data is at its port then, and NATS has forgotten the old one. For
+   * servers that were started with `canReplace`.
+   */
+  replace(): Promise<void>;
   /** What it and the other servers reach each other through, if the servers were started with gates. */
   readonly routes: readonly Gate[];
   /** That its data are on, if the servers were started with disks of their own. */
@@ -45,6 +52,8 @@ export interface Nats extends AsyncDisposable {
   readonly url: string;
   readonly address: NatsAddress;
   readonly servers: readonly NatsServer[];
+  /** Until each stream has a copy on each server that lacks nothing. For servers that were started with `canReplace`. */
+  copied(): Promise<void>;
 }
 
 /** Bytes that are cut off: some dozens of entries. */
@@ -83,12 +92,22 @@ interface NatsOptions {
   hasGates?: boolean;
   /** Each has a disk of its own with this many MiB. Needs root. */
   diskMib?: number;
+  /** They have a system account, which may tell them to forget one of them. */
+  canReplace?: boolean;
 }
+
+const SYSTEM = { user: "system", pass: "system" };
+const ACCOUNTS = `accounts {
+  SYS { users: [{ user: "${SYSTEM.user}", password: "${SYSTEM.pass}" }] }
+  APP { jetstream: enabled, users: [{ user: "app", password: "app" }] }
+}
+system_account: SYS
+no_auth_user: app`;
 
 /** Starts this many servers, which know each other. */
 export async function startNats(
   count = 1,
-  { advertise = true, settings = "", hasGates = false, diskMib }: NatsOptions = {},
+  { advertise = true, settings = "", hasGates = false, diskMib, canReplace = false }: NatsOptions = {},
 ): Promise<Nats> {
   await using undo = new AsyncDisposableStack();
   const dir = undo.adopt(temporaryDir(), ({ remove }) => remove());
@@ -112,13 +131,18 @@ export async function startNats(
       const disk = disks[n];
       const data = join(folder, "data");
       const others = routes.map((route, to) => gates?.get(`${n} ${to}`)?.port ?? route);
-      await writeFile(
-        config,
-        `server_name: "nats-${n}"\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitors[n]}"
+      let generation = 0;
+      const name = () => (generation === 0 ? `nats-${n}` : `nats-${n}-${generation}`);
+      const configure = () =>
+        writeFile(
+          config,
+          `server_name: "${name()}"\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitors[n]}"
 jetstream { store_dir: "${data}", sync_interval: "1s", max_mem: 256MB, max_file: 2GB }
 ${count > 1 ? clusterOf(routes[n] ?? 0, others, { advertise, hasGates }) : ""}
+${canReplace ? ACCOUNTS : ""}
 ${settings}`,
-      );
+        );
+      await configure();
       let child: Child | undefined;
       const server: NatsServer = {
         port,
@@ -141,6 +165,15 @@ ${settings}`,
         async kill(signal = "SIGKILL") {
           child?.signal(signal);
           await child?.exited;
+        },
+        async replace() {
+          const former = name();
+          await server.kill();
+          server.erase();
+          generation++;
+          await configure();
+          await server.start();
+          await forget(clients, former);
         },
         erase: () => rmSync(data, { recursive: true, force: true }),
         damage(how) {
@@ -167,8 +200,48 @@ ${settings}`,
     url: `nats://${addresses.join(",")}`,
     address: { servers: addresses.map((address) => `nats://${address}`) },
     servers,
+    copied: () => untilCopied(clients, count),
     [Symbol.asyncDispose]: () => ended[Symbol.asyncDispose](),
   };
+}
+
+/** Tells NATS that a server is gone for good: streams get another copy in place of its own. */
+async function forget(ports: readonly number[], name: string): Promise<void> {
+  const connection = await connect({ servers: ports.map((port) => `127.0.0.1:${port}`), ...SYSTEM });
+  try {
+    // Nobody answers before there is a leader that knows the new server.
+    await eventually(
+      async () => {
+        const message = await connection.request("$JS.API.SERVER.REMOVE", JSON.stringify({ peer: name }));
+        const { success, error } = message.json<{ success?: boolean; error?: { err_code: number } }>();
+        return success === true || error?.err_code === NOT_A_MEMBER;
+      },
+      { timeoutMs: 30_000, everyMs: 500, what: `NATS forgets ${name}` },
+    );
+  } finally {
+    await connection.close();
+  }
+}
+
+const NOT_A_MEMBER = 10044;
+
+async function untilCopied(ports: readonly number[], copies: number): Promise<void> {
+  const connection = await connect({ servers: ports.map((port) => `127.0.0.1:${port}`) });
+  try {
+    const manager = await jetstreamManager(connection, { checkAPI: false });
+    await eventually(
+      async () => {
+        for await (const { cluster } of manager.streams.list()) {
+          const current = cluster?.replicas?.filter(({ current, offline }) => current && !offline).length ?? 0;
+          if (cluster?.leader === undefined || current < copies - 1) return false;
+        }
+        return true;
+      },
+      { timeoutMs: 60_000, everyMs: 500, what: "each stream has all of its copies" },
+    );
+  } finally {
+    await connection.close();
+  }
 }
 
 /** One for each pair of servers and each direction, by "FROM TO". */

@@ -6,7 +6,7 @@ import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import { agentNotFound, type agents as agentsPlugin } from "../../agents/index.ts";
 import type { DetachedTurns } from "../live/detached-turns.ts";
 import { turnEvent } from "../live/event-schemas.ts";
-import { IDEMPOTENCY_KEY } from "../live/repeated-messages.ts";
+import { IDEMPOTENCY_KEY } from "../live/keyed-messages.ts";
 import type { TurnStream } from "../live/turn-stream.ts";
 import { cancelledTurn, detachedMessageBody, detachedTurn } from "./model.ts";
 

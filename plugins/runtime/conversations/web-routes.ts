@@ -10,7 +10,7 @@ import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth, Identity } from "../../auth/index.ts";
 import { conversationNotFound, turnNotFound } from "../live/detached-turns.ts";
 import { turnEvent } from "../live/event-schemas.ts";
-import { IDEMPOTENCY_KEY } from "../live/repeated-messages.ts";
+import { IDEMPOTENCY_KEY } from "../live/keyed-messages.ts";
 import { CANCEL_DETAIL, EVENTS_DETAIL, SEND_DETAIL } from "./backend-routes.ts";
 import type { ConversationList } from "./conversation-list.ts";
 import type { createConversationMessages } from "./conversation-messages.ts";

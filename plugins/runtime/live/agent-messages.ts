@@ -7,9 +7,8 @@ import type { Agent } from "../../agents/index.ts";
 import { listOutcomes } from "../conversations/conversation-outcomes.ts";
 import type { StoredOutcome } from "../conversations/turn-list.ts";
 import { cancelledError } from "../errors.ts";
-import { toSentFile } from "../reply-files/sent-files.ts";
 import type { Reply } from "../turn/running-turns.ts";
-import type { ChatRequest } from "../turn/turn-requests.ts";
+import { AlreadyStored, type ChatRequest } from "../turn/turn-requests.ts";
 import {
   type AgentMessage,
   type AgentTurn,
@@ -35,12 +34,6 @@ export const WITH_PREFIX = `SELECT i.id, i.peer, m.content AS reply FROM inbox A
   WHERE i.agent_id = ?1 AND i.platform = ?2 AND i.platform_message_id >= ?3 AND i.platform_message_id < ?3 || char(1114111)
   ORDER BY i.id DESC LIMIT 20`;
 
-/** Of a message whose turns fail or are cancelled. */
-const MAX_TRIES = 20;
-const TRIED_TOO_OFTEN = `This message was tried ${MAX_TRIES} times. Send it with another Idempotency-Key.`;
-
-type AnsweredTurn = StoredOutcome & { reply: NonNullable<StoredOutcome["reply"]> };
-
 export interface PrefixedMessage {
   turnId: string;
   peer: string;
@@ -51,10 +44,10 @@ export function createAgentMessages({ database, chat, detachedTurns, outcomeOf }
   const { findNamed: find } = detachedTurns;
 
   /** Waits for the end of a turn whose message was stored before a restart. */
-  async function waitForReply(agent: Agent, turnId: string, signal: AbortSignal): Promise<AnsweredTurn> {
+  async function waitForReply(agent: Agent, turnId: string, signal: AbortSignal): Promise<string> {
     for (;;) {
       const found = await outcomeOf(agent, turnId);
-      if (found?.reply) return { ...found, reply: found.reply };
+      if (found?.reply) return found.reply.text;
       if (!found || (found.status !== "running" && found.status !== "waiting")) {
         throw found?.error ? new AppError(409, found.error.code, found.error.message) : cancelledError();
       }
@@ -97,34 +90,16 @@ export function createAgentMessages({ database, chat, detachedTurns, outcomeOf }
 
     /** Resolves with the reply; the turn is cancelled when the signal aborts. A message that is known is not sent again. */
     async ask(agent: Agent, { text, ...message }: AgentMessage, signal: AbortSignal): Promise<string> {
-      const known = await find(agent.id, message);
-      if (known) return (await waitForReply(agent, known.turnId, signal)).reply.text;
-      return (await chat({ agent, ...message, message: text, isNoCommand: true, signal })).reply;
-    },
-
-    /**
-     * Resolves with the reply to a message that its sender names. One that was stored before is not answered again, unless its turn
-     * failed or was cancelled.
-     */
-    async askOnce(messageId: string, request: ChatRequest): Promise<Reply> {
-      const { agent, platform, signal } = request;
-      for (let tries = 1; tries <= MAX_TRIES; tries++) {
-        const name = tries === 1 ? messageId : `${messageId}#${tries}`;
-        const known = await find(agent.id, { platform, messageId: name });
-        if (!known) return chat({ ...request, messageId: name });
-        const status = (await outcomeOf(agent, known.turnId))?.status;
-        if (status === "failed" || status === "cancelled") continue;
-        const { sessionId, reply } = await waitForReply(agent, known.turnId, signal);
-        return {
-          inboxId: known.turnId,
-          agentId: agent.id,
-          sessionId,
-          reply: reply.text,
-          timestamp: reply.at,
-          ...(reply.files.length > 0 && { files: reply.files.map((file) => toSentFile(agent.id, file)) }),
-        };
+      for (;;) {
+        const known = await find(agent.id, message);
+        if (known) return waitForReply(agent, known.turnId, signal);
+        try {
+          return (await chat({ agent, ...message, message: text, isNoCommand: true, signal })).reply;
+        } catch (error) {
+          // A call at the same time was first.
+          if (!(error instanceof AlreadyStored)) throw error;
+        }
       }
-      throw new AppError(409, "IDEMPOTENCY_MISMATCH", TRIED_TOO_OFTEN);
     },
 
     /** Stores a message whose turn runs by itself. */
@@ -140,8 +115,6 @@ export function createAgentMessages({ database, chat, detachedTurns, outcomeOf }
     cancel: detachedTurns.cancel,
   };
 }
-
-export type AgentMessages = ReturnType<typeof createAgentMessages>;
 
 /** The agent was deleted meanwhile, with its messages. */
 const noTurn = (): never => {

@@ -12,8 +12,8 @@ import { PENDING_INBOX } from "../inbox/inbox-sql.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { RunningTurns } from "../turn/running-turns.ts";
+import { findKeyed, nameOf, nextId } from "./keyed-messages.ts";
 import type { LiveTurns } from "./live-turns.ts";
-import { messageIdOf } from "./repeated-messages.ts";
 
 export interface DetachedMessage {
   message?: string | undefined;
@@ -81,6 +81,9 @@ export const conversationNotFound = () =>
 export function createDetachedTurns(deps: Deps) {
   const { database, inbox, sessions, runningTurns, lanes, liveTurns, uploads, enqueue } = deps;
 
+  /** Messages with a key that are being stored, by agent and name. */
+  const keyed = new Map<string, Promise<AgentTurn>>();
+
   async function readAttachments(agentId: string, { attachments = [], voice = [] }: DetachedMessage) {
     if (attachments.length === 0) return [];
     const found = await uploads.attachmentsOf(agentId, attachments);
@@ -135,34 +138,62 @@ export function createDetachedTurns(deps: Deps) {
     return { turnId: found.id, conversationId: found.sessionId, isNew };
   }
 
+  async function sendKeyed(
+    agent: Agent,
+    conversationId: string | undefined,
+    given: DetachedMessage,
+    name: string,
+  ): Promise<AgentTurn> {
+    const former = await findKeyed(database, agent.id, "web", name);
+    if (former?.isValid) return { turnId: former.turnId, conversationId: former.conversationId };
+    return sendNew(agent, conversationId, given, nextId(name, former));
+  }
+
+  async function sendNew(
+    agent: Agent,
+    conversationId: string | undefined,
+    given: DetachedMessage,
+    platformMessageId?: string,
+  ): Promise<AgentTurn> {
+    requireReady(agent);
+    const content = await readContent(agent.id, given);
+    await requireRoom(agent.id);
+    const sessionId = conversationId ?? (await sessions.create(agent.id, "web")).id;
+    if (conversationId !== undefined) await requireOwnConversation(agent.id, conversationId);
+    const { turnId } = await store({
+      agentId: agent.id,
+      platform: "web",
+      ...(platformMessageId !== undefined && { platformMessageId }),
+      to: { sessionId },
+      sender: { id: agent.userId, name: "" },
+      byOwner: true,
+      ...content,
+      ...(given.taint !== undefined && { taint: given.taint }),
+      ...(given.isNoCommand && { kind: "message" as const }),
+    });
+    return { turnId, conversationId: sessionId };
+  }
+
   return {
     findNamed,
+    requireReady,
 
     /**
      * Stores a message in a conversation of the web, or in a new one; its turn runs by itself. With the sender's `key`, the same
      * message is stored once: a kill right after that may have kept the answer to its first request from being stored.
      */
     async send(agent: Agent, conversationId: string | undefined, given: DetachedMessage, key: string | null = null) {
-      const messageId = key === null ? undefined : messageIdOf(key, conversationId, given);
-      const earlier = messageId && (await findNamed(agent.id, { platform: "web", messageId }));
-      if (earlier) return { turnId: earlier.turnId, conversationId: earlier.conversationId };
-      requireReady(agent);
-      const content = await readContent(agent.id, given);
-      await requireRoom(agent.id);
-      const sessionId = conversationId ?? (await sessions.create(agent.id, "web")).id;
-      if (conversationId !== undefined) await requireOwnConversation(agent.id, conversationId);
-      const { turnId } = await store({
-        agentId: agent.id,
-        platform: "web",
-        ...(messageId !== undefined && { platformMessageId: messageId }),
-        to: { sessionId },
-        sender: { id: agent.userId, name: "" },
-        byOwner: true,
-        ...content,
-        ...(given.taint !== undefined && { taint: given.taint }),
-        ...(given.isNoCommand && { kind: "message" as const }),
-      });
-      return { turnId, conversationId: sessionId };
+      if (key === null) return sendNew(agent, conversationId, given);
+      const name = nameOf(key, conversationId, given);
+      const place = `${agent.id} ${name}`;
+      // Those that come at once are one, so that they begin one conversation.
+      const sending = keyed.get(place) ?? sendKeyed(agent, conversationId, given, name);
+      keyed.set(place, sending);
+      try {
+        return await sending;
+      } finally {
+        keyed.delete(place);
+      }
     },
 
     /** Stores a message that its sender names; its turn runs by itself. Returns undefined if it is stored already. */

@@ -14,7 +14,7 @@ export interface ChatRequest {
   agent: Agent;
   platform: "web" | "api" | "public" | "agent";
   message: string;
-  /** Unique for this agent on this platform: a second message with it is dropped. */
+  /** Unique for this agent on this platform. */
   messageId?: string | undefined;
   /** Text that looks like a command, such as `/approve`, is none. */
   isNoCommand?: boolean | undefined;
@@ -32,6 +32,9 @@ export interface ChatRequest {
   signal: AbortSignal;
 }
 
+/** A message with the same `messageId` was stored before. */
+export class AlreadyStored extends Error {}
+
 interface Deps {
   inbox: Pick<Inbox, "accept">;
   sessions: Sessions;
@@ -44,7 +47,7 @@ export function createTurnRequests({ inbox, sessions, runningTurns, enqueue }: D
   /** By agent. */
   const openingSessions = new Map<string, Promise<string>>();
 
-  /** Resolves when the message is stored and answered; rejects with the error for the caller. */
+  /** Resolves when the message is stored and answered; rejects with the error for the caller, or with `AlreadyStored`. */
   async function chat(request: ChatRequest): Promise<Reply> {
     const { agent, platform, message, sessionId, topic, sender, byOwner, observer, signal } = request;
     const peer = request.peer ?? (topic === undefined ? undefined : topicPeer(topic));
@@ -73,6 +76,7 @@ export function createTurnRequests({ inbox, sessions, runningTurns, enqueue }: D
         id = entry.id;
         runningTurns.expectReply(entry, { observer, signal, resolve, reject });
       });
+      if (stored.length === 0) throw new AlreadyStored("This message was stored before.");
       for (const entry of stored) enqueue(entry);
       if (runningTurns.isStopping()) runningTurns.rejectWaiting(agent.id, shutdownError());
     } catch (error) {
