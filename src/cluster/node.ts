@@ -46,8 +46,8 @@ export interface NodeOptions {
   target?(): string | undefined;
   /** See `NodeState.stuck`. */
   stuck?(): readonly number[];
-  /** See `NodeState.unreached`. */
-  unreached?(): readonly string[];
+  /** See `NodeState.reached`. */
+  reachWords?(): Pick<NodeState, "reached" | "unreached">;
   /** Whether no other machine reaches this one: then it gives its cells away. */
   isUnreachable?(): boolean;
   /** Whether the lease is to be renewed: requests reach this process through another one. */
@@ -141,7 +141,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     isDraining: isLeaving(),
     copies: role?.isStuck ? {} : { [cell]: role?.number ?? number },
     ...(options.stuck && { stuck: options.stuck() }),
-    ...(options.unreached && { unreached: options.unreached() }),
+    ...options.reachWords?.(),
     load: load(),
   });
   const lease = createLease({

@@ -3,7 +3,6 @@ import type { Engine, Table, TableEntry } from "./engine.ts";
 import { type CellEntry, readCount } from "./ownership/cell-table.ts";
 import { LEASE_TIMES, type NodeState } from "./ownership/lease.ts";
 import { drainKey, keepKey, moveKey } from "./ownership/orders.ts";
-import { isUnreachable } from "./ownership/reach.ts";
 import { createSnapshots } from "./snapshot/snapshots.ts";
 
 export interface NodeStatus {
@@ -74,15 +73,12 @@ export async function readStatus(engine: Engine): Promise<ClusterStatus> {
       ? [{ cell: Number(key), entry: JSON.parse(value) as CellEntry }]
       : [],
   );
-  const machines = states.filter(({ isAlive }) => isAlive).map(({ state }) => state);
-  const leaseOf = (address: string) =>
-    orders.has(drainKey(address)) ? "draining" : isUnreachable(address, machines) ? "unreachable" : "ok";
-  const aliveAddresses = new Set(machines.map(({ address }) => address));
+  const aliveAddresses = new Set(states.filter(({ isAlive }) => isAlive).map(({ state }) => state.address));
   return {
     engine: engine.describe(),
     nodes: states
       .map(({ state, isAlive }): NodeStatus => {
-        const { address, version, at } = state;
+        const { address, version, at, isDraining } = state;
         const loads = living.filter((one) => one.address === address).map(({ load }) => load);
         return {
           address,
@@ -91,7 +87,8 @@ export async function readStatus(engine: Engine): Promise<ClusterStatus> {
           follows: cells.filter(({ entry }) => entry.standby === address).map(({ cell }) => cell),
           agents: loads.reduce((sum, { agents }) => sum + agents, 0),
           turnsPerSecond: loads.reduce((sum, { turnsPerSecond }) => sum + turnsPerSecond, 0),
-          lease: isAlive ? leaseOf(address) : "lost",
+          // Without an order, it gives its cells away because no other machine reaches it.
+          lease: !isAlive ? "lost" : orders.has(drainKey(address)) ? "draining" : isDraining ? "unreachable" : "ok",
           seenAt: at,
         };
       })

@@ -181,6 +181,7 @@ export async function serve({
     if (connectionGuard) logLimits(service.log, connectionGuard.limits);
     web?.open(service.web);
     backend?.open(service.backend);
+    service.opened?.();
     await confirmStart(config);
 
     setTimeout(

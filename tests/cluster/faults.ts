@@ -85,12 +85,13 @@ export const FAULTS: readonly Fault[] = [
         const node = running.length > 0 ? random.pick(running) : undefined;
         if (node) {
           await killNode(node, deps);
-          restarts.push(Bun.sleep(random.integer(0, 4_000)).then(() => restart(node)));
+          // One that is killed before it is ready is started again in the end.
+          const again = Bun.sleep(random.integer(0, 4_000)).then(() => restart(node));
+          restarts.push(again.catch(() => undefined));
         }
         await Bun.sleep(2_000);
       }
-      // One that was killed before it was ready is started again.
-      await Promise.allSettled(restarts);
+      await Promise.all(restarts);
       await Promise.all(cluster.nodes.map(restart));
       ended();
     },

@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import { createClient } from "../support/client.ts";
 import { provision } from "../support/members.ts";
+import { replyTo } from "./load.ts";
 import type { World } from "./world.ts";
 
 /** Its turns are not those of the messages, which are counted one by one. */
@@ -18,8 +19,8 @@ const PACE_MS = 300;
 const TIMEOUT_MS = 12_000;
 /** The cell is on its way. */
 const REPEATED = [0, 502, 503];
-/** What a caller may be told: also the answer, the refusal, or that its turn was cut by a move. */
-const EXPECTED = [200, 402, 409, 502, 503];
+/** The turn was cut off by a move of its cell, and is made anew there. */
+const CUT_OFF = ["ALREADY_SETTLED", "CANCELLED"];
 
 export interface Spending {
   budgetUsd: number;
@@ -46,15 +47,16 @@ export async function startSpending({ cluster, accounts }: World, seconds: numbe
       const call = async (n: number) => {
         const message = `${SPENDING} ${caller} ${n}`;
         const headers = { cookie, "idempotency-key": `caller-${caller}-${n}` };
-        for (let status = 0; REPEATED.includes(status) && !isOver; ) {
+        for (let isRepeated = true; isRepeated && !isOver; ) {
           const signal = AbortSignal.timeout(TIMEOUT_MS);
-          const answer = await client
+          const { status, text } = await client
             .post("/api/chat", { message, agentId, topic: `caller ${caller}` }, { headers, signal })
             .catch((error: unknown) => ({ status: 0, text: String(error) }));
-          status = answer.status;
           statuses[status] = (statuses[status] ?? 0) + 1;
-          if (status !== 0 && !EXPECTED.includes(status)) wrong.push(`cell ${cell}: ${status} ${answer.text}`);
-          if (REPEATED.includes(status)) await Bun.sleep(PACE_MS);
+          isRepeated = REPEATED.includes(status) || CUT_OFF.some((code) => text.includes(`"${code}"`));
+          const isRight = status === 200 ? text.includes(`"${replyTo(message)}"`) : isRepeated || status === 402;
+          if (!isRight) wrong.push(`cell ${cell}: "${message}" got ${status} ${text}`);
+          if (isRepeated) await Bun.sleep(PACE_MS);
         }
       };
       callers.push(

@@ -1,6 +1,6 @@
 // A node of a cluster as far as its router goes, for tests of how requests are sent on.
 import { type Clocks, createRelayGrants } from "../../src/cluster/relay/grants.ts";
-import { createRouter, type RouterDeps } from "../../src/cluster/relay/router.ts";
+import { createRouter, type Router, type RouterDeps } from "../../src/cluster/relay/router.ts";
 import type { SocketSession, WebServer } from "../../src/kernel/http/web-sockets.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
 
@@ -8,6 +8,7 @@ export interface RelayNode {
   address: string;
   /** Requests that the cell's surface got here. */
   served(): number;
+  router: Pick<Router, "endStreams">;
 }
 
 export interface RelayNodeOptions {
@@ -69,7 +70,7 @@ export function startRelayNode(
     changed: () => Bun.sleep(1),
     ...(quietMs !== undefined && { quietMs }),
   });
-  return { address, served: () => served };
+  return { address, served: () => served, router };
 }
 
 const hello: SocketSession = {

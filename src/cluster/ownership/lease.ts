@@ -13,8 +13,9 @@ export interface NodeState {
   at: number;
   /** It gives its cells up: it was asked to, or no other machine reaches it. */
   isDraining: boolean;
-  /** Machines that this one can't reach at their addresses. Processes of cells and earlier versions don't say. */
-  unreached?: readonly string[];
+  /** Of the machines that this one asks: those that it reaches at their addresses, and those that it can't. See reach.ts. */
+  reached?: readonly string[] | undefined;
+  unreached?: readonly string[] | undefined;
   /** Of cells that it holds: the number of the last entry that it has applied. Without a cell that it can't follow. */
   copies: Readonly<Record<string, number>>;
   /** Cells of other processes of its machine that it could not follow a moment ago. Earlier versions don't say. */

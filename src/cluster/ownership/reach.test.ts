@@ -1,66 +1,100 @@
 // Tests which machines count as out of reach, and what is told of it.
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { isUnreachable, probersOf, watchReach } from "./reach.ts";
+import { isReached, type Reach, watchReach } from "./reach.ts";
 
-const node = (address: string, unreached: string[] = []) => ({ address, unreached });
+const node = (address: string, reached: string[] = [], unreached: string[] = []) => ({ address, reached, unreached });
 
 describe("a machine", () => {
-  test("is asked by up to three others, and each asks as many", () => {
-    const alive = ["a", "b", "c", "d", "e"].map((address) => node(address));
-    expect(probersOf("a", alive)).toEqual(["e", "d", "c"]);
-    expect(
-      alive.filter(({ address }) => probersOf(address, alive).includes("a")).map(({ address }) => address),
-    ).toEqual(["b", "c", "d"]);
-    expect(probersOf("a", alive.slice(0, 2))).toEqual(["b"]);
-    expect(probersOf("a", alive.slice(0, 1))).toEqual([]);
-    expect(probersOf("gone", alive)).toEqual([]);
+  test("is reached if one of the three before it says so", () => {
+    const others = ["b", "c", "d", "e"].map((address) => node(address));
+    expect(isReached("a", [node("a"), ...others])).toBeUndefined();
+    expect(isReached("a", [node("a"), ...others.slice(0, 3), node("e", ["a"])])).toBe(true);
+    // `b` does not ask it.
+    expect(isReached("a", [node("a"), node("b", ["a"]), ...others.slice(1)])).toBeUndefined();
   });
 
   test("is out of reach if all say so that ask it", () => {
-    expect(isUnreachable("a", [node("a")])).toBe(false);
-    expect(isUnreachable("a", [node("a"), node("b")])).toBe(false);
-    expect(isUnreachable("a", [node("a"), node("b", ["a"])])).toBe(true);
-    expect(isUnreachable("a", [node("a"), node("b", ["a"]), node("c")])).toBe(false);
-    expect(isUnreachable("a", [node("a", ["b", "c"]), node("b", ["a"]), node("c", ["a"])])).toBe(true);
-    // Earlier versions ask nobody.
-    expect(isUnreachable("a", [node("a"), { address: "b" }])).toBe(false);
+    expect(isReached("a", [node("a"), node("b", [], ["a"])])).toBe(false);
+    expect(isReached("a", [node("a"), node("b", [], ["a"]), node("c")])).toBeUndefined();
+    expect(isReached("a", [node("a"), node("b", [], ["a"]), node("c", ["a"])])).toBe(true);
+    expect(isReached("a", [node("a", ["b", "c"]), node("b", [], ["a"]), node("c", [], ["a"])])).toBe(false);
+  });
+
+  test("is not, of two that don't reach each other", () => {
+    const two = [node("a", [], ["b"]), node("b", [], ["a"])];
+    expect([isReached("a", two), isReached("b", two)]).toEqual([undefined, undefined]);
+  });
+
+  test("is, of three, if the other two reach each other", () => {
+    const three = [node("a", [], ["b", "c"]), node("b", ["c"], ["a"]), node("c", ["b"], ["a"])];
+    expect(["a", "b", "c"].map((address) => isReached(address, three))).toEqual([false, true, true]);
+  });
+
+  test("is neither while its ports are not open, in an earlier version, and without a lease", () => {
+    const asking = node("b", [], ["a"]);
+    expect(isReached("a", [{ address: "a" }, asking])).toBeUndefined();
+    expect(isReached("a", [asking])).toBeUndefined();
+    expect(isReached("a", [node("a"), { address: "b" }])).toBeUndefined();
   });
 });
 
-test("one that does not answer several times is out of reach until it answers", async () => {
-  let isAway = true;
+const watching: Reach[] = [];
+afterEach(() => {
+  for (const reach of watching.splice(0)) reach.stop();
+});
+const TIMES = { everyMs: 20, againMs: 10 };
+
+test("one that does not answer several times is out of reach until it answers, also if its lease is away meanwhile", async () => {
+  let [isAway, isAlive] = [true, true];
   const told: string[] = [];
   const reach = watchReach({
     address: "a",
-    alive: () => [node("a"), node("b")],
+    alive: () => [node("a"), ...(isAlive ? [node("b")] : [])],
     probe: () => (isAway ? Promise.reject(new Error("refused")) : Promise.resolve()),
     onReach: (address, why) => void told.push(`${address} ${why ?? "answers"}`),
     onReached: () => void told.push("this one"),
-    times: { everyMs: 20, againMs: 10 },
+    times: TIMES,
   });
-  await eventually(() => reach.unreached().length === 1);
-  expect(told).toEqual(["b Error: refused"]);
-  isAway = false;
-  await eventually(() => reach.unreached().length === 0);
+  watching.push(reach);
+  expect(reach.words()).toEqual({ reached: [], unreached: [] });
+  await eventually(() => reach.words().unreached?.length === 1);
+  isAlive = false;
+  await Bun.sleep(TIMES.againMs * 3);
+  expect(reach.words()).toEqual({ reached: [], unreached: ["b"] });
+  [isAlive, isAway] = [true, false];
+  await eventually(() => reach.words().reached?.length === 1);
   expect(told).toEqual(["b Error: refused", "b answers"]);
-  reach.stop();
 });
 
-test("one that learns that nobody reaches it says so, and when somebody does again", async () => {
-  let unreached = ["a"];
+test("one that learns that nobody reaches it is so until one says that it does, and not before", async () => {
+  let others = [node("b", [], ["a"])];
   const told: boolean[] = [];
+  let looks = 0;
   const reach = watchReach({
     address: "a",
-    alive: () => [node("a"), node("b", unreached)],
+    alive() {
+      looks++;
+      return [node("a"), ...others];
+    },
     probe: () => Promise.resolve(),
     onReach: () => undefined,
-    onReached: (is) => void told.push(is),
-    times: { everyMs: 20, againMs: 10 },
+    onReached: (isReached) => void told.push(isReached),
+    times: TIMES,
   });
+  watching.push(reach);
+  const looked = async () => {
+    const from = looks;
+    await eventually(() => looks > from + 2);
+  };
   await eventually(() => reach.isUnreachable);
-  unreached = [];
+  // Its prober has just been started again.
+  others = [node("b")];
+  await looked();
+  expect(reach.isUnreachable).toBe(true);
+  others = [node("b", ["a"])];
   await eventually(() => !reach.isUnreachable);
+  others = [];
+  await looked();
   expect(told).toEqual([false, true]);
-  reach.stop();
 });

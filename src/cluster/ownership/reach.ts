@@ -2,7 +2,7 @@
 // of everybody's reach. Each machine asks a few others; one that none of those reaches gives its cells away.
 import type { NodeState } from "./lease.ts";
 
-type Seen = Pick<NodeState, "address" | "unreached">;
+type Seen = Pick<NodeState, "address" | "reached" | "unreached">;
 
 /** Each machine is asked by so many others: the ones before it, by address. */
 const PROBERS = 3;
@@ -14,7 +14,7 @@ const AGAIN_MS = 1_000;
 export interface ReachDeps {
   /** Of this machine. */
   address: string;
-  /** The machines that are alive, this one among them. */
+  /** The machines that are alive. */
   alive(): readonly Seen[];
   /** Resolves if the machine answers; else rejects with the reason. */
   probe(address: string): Promise<void>;
@@ -26,43 +26,81 @@ export interface ReachDeps {
 }
 
 export interface Reach {
-  /** Machines that this one could not reach a moment ago. */
-  unreached(): readonly string[];
-  /** Whether all those say so of this one that ask it. */
+  /** What this machine tells the others of those that it asks; nothing before the first answers. */
+  words(): Pick<Seen, "reached" | "unreached">;
+  /** Whether nobody reaches this machine, as far as it was told. */
   readonly isUnreachable: boolean;
   stop(): void;
 }
 
-/** The machines that ask another one, and those that it asks. */
-export function probersOf(address: string, alive: readonly Seen[]): string[] {
-  const circle = alive.map((one) => one.address).toSorted();
-  const at = circle.indexOf(address);
-  const before = Array.from({ length: Math.min(PROBERS, circle.length - 1) }, (_, n) => circle.at(at - 1 - n) ?? "");
-  return at < 0 ? [] : before;
+/** What is known of a machine that is asked. */
+interface Asked {
+  /** Undefined until the first answer, or the last of so many failures. */
+  isReached?: boolean;
+  /** In a row. */
+  failures: number;
+  /** Monotonic ms. */
+  next: number;
+  isUnderWay: boolean;
 }
 
-/** A machine that nobody asks, as one that is alone, is reachable. */
-export function isUnreachable(address: string, alive: readonly Seen[]): boolean {
-  const probers = probersOf(address, alive);
-  const says = (prober: string) => alive.find((one) => one.address === prober)?.unreached?.includes(address) ?? false;
-  return probers.length > 0 && probers.every(says);
+/** The machines that take part in asking, in a circle. One takes part once its ports are open; earlier versions never do. */
+const circleOf = (alive: readonly Seen[]) =>
+  alive.filter(({ reached }) => reached !== undefined).toSorted((one, other) => (one.address < other.address ? -1 : 1));
+
+/** Those that ask the machine at this place: before it in the circle. */
+const probersOf = (circle: readonly Seen[], at: number): Seen[] =>
+  Array.from({ length: Math.min(PROBERS, circle.length - 1) }, (_, n) => circle.at(at - 1 - n)).filter(
+    (one) => one !== undefined,
+  );
+
+/**
+ * Whether machines reach the one with this address: undefined if nobody says. The word of one that is itself said to be out of reach
+ * does not count against another, so that of two which are cut from each other neither gives its cells away.
+ */
+export function isReached(address: string, alive: readonly Seen[]): boolean | undefined {
+  const circle = circleOf(alive);
+  const wordsOn = (of: string) => {
+    const probers = probersOf(
+      circle,
+      circle.findIndex((one) => one.address === of),
+    );
+    return {
+      yes: probers.filter(({ reached }) => reached?.includes(of)),
+      no: probers.filter(({ unreached }) => unreached?.includes(of)),
+      probers,
+    };
+  };
+  if (!circle.some((one) => one.address === address)) return undefined;
+  const { yes, no, probers } = wordsOn(address);
+  if (yes.length > 0) return true;
+  const isInDoubt = (prober: Seen) => {
+    const words = wordsOn(prober.address);
+    return words.yes.length === 0 && words.no.length > 0;
+  };
+  const isCertain = no.length === probers.length && no.some((prober) => !isInDoubt(prober));
+  return isCertain ? false : undefined;
 }
 
 export function watchReach({ address, alive, probe, onReach, onReached, times }: ReachDeps): Reach {
   const { everyMs, againMs } = times ?? { everyMs: EVERY_MS, againMs: AGAIN_MS };
-  /** By address: the failures in a row, and when it is asked next, in monotonic ms. */
-  const asked = new Map<string, { failures: number; next: number; isUnderWay: boolean }>();
-  let wasUnreachable = false;
+  /** By address. */
+  const asked = new Map<string, Asked>();
+  let isUnreachable = false;
 
-  async function ask(of: string, state: { failures: number; next: number; isUnderWay: boolean }): Promise<void> {
+  async function ask(of: string, state: Asked): Promise<void> {
     state.isUnderWay = true;
     try {
       await probe(of);
-      if (state.failures >= FAILURES) onReach(of);
+      if (state.isReached === false) onReach(of);
+      state.isReached = true;
       state.failures = 0;
     } catch (error) {
       state.failures++;
-      if (state.failures === FAILURES) onReach(of, error);
+      if (state.failures === FAILURES) {
+        state.isReached = false;
+        onReach(of, error);
+      }
     }
     state.next = performance.now() + (state.failures > 0 ? againMs : everyMs);
     state.isUnderWay = false;
@@ -70,24 +108,35 @@ export function watchReach({ address, alive, probe, onReach, onReached, times }:
 
   function look(): void {
     const nodes = alive();
-    const targets = nodes.filter((one) => probersOf(one.address, nodes).includes(address)).map((one) => one.address);
-    for (const known of asked.keys()) if (!targets.includes(known)) asked.delete(known);
+    const circle = circleOf(nodes);
+    const at = circle.findIndex((one) => one.address === address);
+    const targets = Array.from({ length: at < 0 ? 0 : Math.min(PROBERS, circle.length - 1) }, (_, n) => {
+      return circle[(at + 1 + n) % circle.length]?.address ?? "";
+    });
+    // What is known of one that is away for a moment stays known.
+    for (const known of asked.keys())
+      if (!targets.includes(known) && circle.some((one) => one.address === known)) asked.delete(known);
     for (const target of targets) {
       const state = asked.get(target) ?? { failures: 0, next: 0, isUnderWay: false };
       asked.set(target, state);
       if (!state.isUnderWay && performance.now() >= state.next) void ask(target, state);
     }
-    const is = isUnreachable(address, nodes);
-    if (is !== wasUnreachable) onReached(!is);
-    wasUnreachable = is;
+    const reached = circle.length === 1 && at === 0 ? true : isReached(address, nodes);
+    if (reached === undefined || reached === !isUnreachable) return;
+    isUnreachable = !reached;
+    onReached(reached);
   }
 
   const timer = setInterval(look, againMs / 2);
   timer.unref();
   return {
-    unreached: () => [...asked].filter(([, { failures }]) => failures >= FAILURES).map(([of]) => of),
+    words() {
+      const of = (isReached: boolean) =>
+        [...asked].filter(([, state]) => state.isReached === isReached).map(([name]) => name);
+      return { reached: of(true), unreached: of(false) };
+    },
     get isUnreachable() {
-      return wasUnreachable;
+      return isUnreachable;
     },
     stop: () => clearInterval(timer),
   };

@@ -61,24 +61,40 @@ export function watchDepartures({ placeOf, changed }: DeparturesDeps) {
   };
 }
 
+export interface PassedOn {
+  /** See `untilEnded`. */
+  quietMs: number;
+  /** Ends the body, as if its sender had. */
+  closing?: AbortSignal | undefined;
+  /** Called once, after the last of it. */
+  onEnd?(): void;
+}
+
 /**
  * Passes on what comes, and ends the watch after the last of it. Once the cell is gone, the body breaks off when nothing has come
  * for `quietMs` although it is waited for: a node that gave the cell up in good order may still bring it to its end.
  */
-export function untilEnded(response: Response, { gone, end }: Departure, quietMs: number): Response {
+export function untilEnded(response: Response, departure: Departure, { quietMs, closing, onEnd }: PassedOn): Response {
+  const { gone } = departure;
+  const end = () => {
+    departure.end();
+    onEnd?.();
+  };
   const reader = response.body?.getReader();
   if (!reader) {
     end();
     return response;
   }
-  let isReading = false;
+  let [isReading, isClosed] = [false, false];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let breakOff: () => void = () => undefined;
+  let close: () => void = () => undefined;
   const wait = () => {
     if (isReading && gone.aborted) timer = setTimeout(breakOff, quietMs);
   };
   function finish(): void {
     gone.removeEventListener("abort", wait);
+    closing?.removeEventListener("abort", close);
     end();
   }
   gone.addEventListener("abort", wait);
@@ -89,15 +105,24 @@ export function untilEnded(response: Response, { gone, end }: Departure, quietMs
         controller.error(new Error("The machine that sent this does not answer any more."));
         void reader.cancel().catch(() => undefined);
       };
+      close = () => {
+        finish();
+        isClosed = true;
+        controller.close();
+        void reader.cancel().catch(() => undefined);
+      };
+      closing?.addEventListener("abort", close);
     },
     async pull(controller) {
       isReading = true;
       wait();
       try {
         const { done, value } = await reader.read();
+        if (isClosed) return;
         if (!done) return controller.enqueue(value);
         controller.close();
       } catch (error) {
+        if (isClosed) return;
         controller.error(error);
       } finally {
         isReading = false;

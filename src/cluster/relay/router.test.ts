@@ -4,6 +4,7 @@ import { createConnection, createServer } from "node:net";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { type RelayNode, type RelayNodeOptions, startRelayNode } from "../../../tests/support/relay-node.ts";
 import { FORWARDING_HEADER } from "../../kernel/cells/forwarding.ts";
+import { openEventStreams } from "../../kernel/http/sse-streams.ts";
 import { createVault } from "../../kernel/security/vault.ts";
 import { createRelayGrants, RELAY_HEADER } from "./grants.ts";
 import { MOVED_HEADER } from "./relay.ts";
@@ -188,6 +189,34 @@ test("frames of a WebSocket arrive as they were sent in both directions, binary 
   await all;
   expect(received).toEqual(sent);
   socket.close();
+});
+
+test("streams of events that are passed on are counted, and end when the machine does; a reply is brought to its end", async () => {
+  const senders: ReadableStreamDefaultController[] = [];
+  const owner = startNode({
+    answer() {
+      const body = new ReadableStream({
+        start(controller) {
+          senders.push(controller);
+          controller.enqueue(Buffer.from("data: 1\n\n"));
+        },
+      });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    },
+  });
+  const other = startNode({ owner: () => owner.address });
+  const before = openEventStreams();
+  const feed = (await fetch(`${other.address}/api/events`)).body?.getReader();
+  const reply = (await fetch(`${other.address}/api/chat`, { method: "POST", body: "{}" })).body?.getReader();
+  for (const reader of [feed, reply]) expect((await reader?.read())?.done).toBe(false);
+  expect(openEventStreams()).toBe(before + 1);
+  other.router.endStreams();
+  expect((await feed?.read())?.done).toBe(true);
+  expect(openEventStreams()).toBe(before);
+  senders[1]?.enqueue(Buffer.from("data: 2\n\n"));
+  expect(Buffer.from((await reply?.read())?.value ?? []).toString()).toBe("data: 2\n\n");
+  senders[1]?.close();
+  expect((await reply?.read())?.done).toBe(true);
 });
 
 test("an answer that its client does not read stops at the owner, and ends there when the client goes", async () => {

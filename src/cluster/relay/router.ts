@@ -10,11 +10,12 @@ import {
   setForwarding,
 } from "../../kernel/cells/forwarding.ts";
 import { AppError } from "../../kernel/errors.ts";
+import { countEventStream } from "../../kernel/http/sse-streams.ts";
 import type { Surface } from "../../kernel/http/surface.ts";
 import type { WebServer } from "../../kernel/http/web-sockets.ts";
 import { brokenRelay, cellAway, cellMoved } from "../away.ts";
 import { cellOfRequest } from "../cells/addressee.ts";
-import { type Departure, untilEnded, watchDepartures } from "./departures.ts";
+import { type Departure, type PassedOn, untilEnded, watchDepartures } from "./departures.ts";
 import { failure } from "./failure.ts";
 import { isOfBody, RELAY_HEADER, type RelayGrants, requestLine } from "./grants.ts";
 import type { Place, SurfaceName } from "./place.ts";
@@ -57,6 +58,8 @@ export interface Router {
   readonly backend: Surface;
   /** Requests that this process handles itself. */
   readonly inFlight: number;
+  /** Ends the streams of events that are passed on: their readers connect again. */
+  endStreams(): void;
 }
 
 /** Milliseconds for which a request waits for its cell, as during a takeover. */
@@ -106,6 +109,7 @@ export function createRouter(deps: RouterDeps): Router {
   /** What a client is told that has waited in vain. */
   const away = address === undefined ? cellAway : cellMoved;
   const departures = watchDepartures({ placeOf, changed });
+  const closing = new AbortController();
   let inFlight = 0;
 
   async function serveHere(surfaces: Record<SurfaceName, Surface>, delivery: Delivery, asSent: Request) {
@@ -144,7 +148,9 @@ export function createRouter(deps: RouterDeps): Router {
         const work = sending
           ? sending.send(node, grant, departure.gone)
           : relaySocket({ request, server, node, grants, grant, departure });
-        const outcome = await watched(work, departure, quietMs);
+        // A stream that a POST has asked for is a reply, which is waited for.
+        const isFeed = request.method === "GET";
+        const outcome = await watched(work, departure, { quietMs, closing: isFeed ? closing.signal : undefined });
         if (outcome === "broken") return answer(failure(brokenRelay()));
         if (outcome === "upgraded" || (outcome instanceof Response && !isMoved(outcome))) {
           if (place.kind === "node") onRelayed();
@@ -226,6 +232,7 @@ export function createRouter(deps: RouterDeps): Router {
     get inFlight() {
       return inFlight;
     },
+    endStreams: () => closing.abort(),
   };
 }
 
@@ -233,7 +240,7 @@ export function createRouter(deps: RouterDeps): Router {
 async function watched<Outcome extends RelayOutcome | "upgraded">(
   work: Promise<Outcome>,
   departure: Departure,
-  quietMs: number,
+  { quietMs, closing }: Pick<PassedOn, "quietMs" | "closing">,
 ): Promise<Outcome | Response> {
   let outcome: Outcome | undefined;
   try {
@@ -249,7 +256,8 @@ async function watched<Outcome extends RelayOutcome | "upgraded">(
   }
   // A stream of events is silent between them, and its reader connects again.
   const isStream = outcome.headers.get("content-type")?.startsWith("text/event-stream");
-  return untilEnded(outcome, departure, isStream ? 0 : quietMs);
+  if (!isStream) return untilEnded(outcome, departure, { quietMs });
+  return untilEnded(outcome, departure, { quietMs: 0, ...(closing && { closing, onEnd: countEventStream() }) });
 }
 
 /** Removes the headers that nodes and processes set for each other. */

@@ -59,6 +59,15 @@ const encoder = new TextEncoder();
 let openInProcess = 0;
 /** How many streams of this process are open: their responses end only when the service does. */
 export const openEventStreams = () => openInProcess;
+/** Counts one that another process or machine has opened, and that this one passes on, until the result is called. */
+export function countEventStream(): () => void {
+  openInProcess++;
+  let isCounted = true;
+  return () => {
+    if (isCounted) openInProcess--;
+    isCounted = false;
+  };
+}
 
 export const acceptsEventStream = (request: Request) =>
   request.headers.get("accept")?.includes("text/event-stream") === true;

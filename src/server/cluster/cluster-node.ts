@@ -23,7 +23,7 @@ import { migrationNames } from "./migration-names.ts";
 import { createVideoPipe } from "./video-pipe.ts";
 
 export interface ClusterNodeDeps
-  extends Pick<NodeOptions, "cell" | "target" | "stuck" | "unreached" | "isUnreachable" | "isAble">,
+  extends Pick<NodeOptions, "cell" | "target" | "stuck" | "reachWords" | "isUnreachable" | "isAble">,
     Pick<ClusterCellDeps, "cells" | "inFlight" | "onOpen"> {
   options: CellOptions;
   log: Log;
@@ -118,7 +118,7 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
       keepFiles: () => keepAll(config.dataDir, blobs),
       ...(deps.target && { target: deps.target }),
       ...(deps.stuck && { stuck: deps.stuck }),
-      ...(deps.unreached && { unreached: deps.unreached }),
+      ...(deps.reachWords && { reachWords: deps.reachWords }),
       ...(deps.isUnreachable && { isUnreachable: deps.isUnreachable }),
       ...(deps.isAble && { isAble: deps.isAble }),
     });

@@ -21,7 +21,7 @@ import { runAll } from "../service/run-all.ts";
 import type { Service } from "../service/service.ts";
 import { type OpenClusterNode, openClusterNode } from "./cluster-node.ts";
 import { type MemberProcesses, startMemberProcesses } from "./member-processes.ts";
-import { createNodeRoutes } from "./node-routes.ts";
+import { createNodeRoutes, createOwnerWatch } from "./node-routes.ts";
 import { createProbe, reachReports } from "./reach-reports.ts";
 
 /** Milliseconds for which the start waits for an owner. */
@@ -81,7 +81,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     cell: 0,
     log,
     stuck: () => members?.stuck() ?? [],
-    unreached: () => reach?.unreached() ?? [],
+    reachWords: () => reach?.words() ?? {},
     isUnreachable: () => reach?.isUnreachable ?? false,
     cells: firstCell.cells,
     inFlight: () => inFlight(),
@@ -96,6 +96,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
   });
   const { node, figures, openVideo, handOver, close } = opened;
   const questions = accountQuestions(calls.call);
+  const ownerWatch = createOwnerWatch(() => node.ownerOf(0) !== undefined);
   const router = createRouter({
     address,
     count,
@@ -106,7 +107,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
       config,
       figures,
       count,
-      state: () => ({ isTrusted: node.isTrusted(), isHere: here() !== undefined, owner: node.ownerOf(0) }),
+      state: () => ({ isTrusted: node.isTrusted(), isHere: here() !== undefined, hasOwner: ownerWatch.hasOwner() }),
     }),
     call: calls.answer,
     movedTo: (cell, request) => questions.whereabouts(cell, keysOfRequest(request, config.agentsDomain)),
@@ -115,7 +116,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
   });
   inFlight = () => router.inFlight;
   node.onChange(changes.ring);
-  reach = watchReach({ address, alive: node.alive, probe: createProbe(grants), ...reachReports(log, address) });
+  node.onChange(ownerWatch.look);
   members = startMemberProcesses({
     node,
     address,
@@ -154,7 +155,12 @@ export async function openClusterService(options: CellOptions): Promise<Service>
   });
   const open = here();
   let givenAway: Promise<void> | undefined;
-  const giveAway = () => (givenAway ??= runAll([() => Promise.all([stopMembers(), handOver()])]));
+  function giveAway(): Promise<void> {
+    reach?.stop();
+    givenAway ??= runAll([() => Promise.all([stopMembers(), handOver()])]);
+    return givenAway;
+  }
+  const isHeirless = () => !node.alive().some((one) => one.address !== address && !one.isDraining);
   return {
     log,
     web: router.web,
@@ -178,8 +184,11 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     peers: () => node.alive().map((one) => new URL(one.address).hostname.replace(/^\[|\]$/g, "")),
     handOver: giveAway,
     // Before requests are held: what another machine sends on must not wait here for a cell that is there by now.
-    prepareHandOver: async () => (node.alive().length > 1 ? giveAway() : undefined),
-    stop: async () => undefined,
+    prepareHandOver: async () => (isHeirless() ? undefined : giveAway()),
+    opened() {
+      reach = watchReach({ address, alive: node.alive, probe: createProbe(grants), ...reachReports(log, address) });
+    },
+    stop: async () => router.endStreams(),
     stopJobs: async () => undefined,
     async close() {
       reach?.stop();

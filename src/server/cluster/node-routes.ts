@@ -12,23 +12,39 @@ export interface NodeRouteDeps {
   figures: ClusterFigures;
   /** How many cells there are. */
   count(): number;
-  state(): { isTrusted: boolean; isHere: boolean; owner: string | undefined };
+  state(): { isTrusted: boolean; isHere: boolean; hasOwner: boolean };
 }
 
-/** Requests wait for so long for the next owner: a load balancer that took all machines out meanwhile would refuse them. */
-const OWNER_AWAY_MS = WAIT_MS;
+/**
+ * Whether cell 0 has an owner, or lost it so short a time ago that requests wait for the next one: a load balancer that took all machines
+ * out meanwhile would refuse them. `look` is called when the owner may have changed.
+ */
+export function createOwnerWatch(isOwned: () => boolean, now = () => performance.now()) {
+  /** Monotonic ms. */
+  let awaySince = Number.NEGATIVE_INFINITY;
+  let wasOwned = false;
+  function look(): void {
+    const is = isOwned();
+    if (wasOwned && !is) awaySince = now();
+    wasOwned = is;
+  }
+  return {
+    look,
+    hasOwner(): boolean {
+      look();
+      return wasOwned || now() - awaySince <= WAIT_MS;
+    },
+  };
+}
 
 export function createNodeRoutes({ config, figures, count, state }: NodeRouteDeps): RouterDeps["own"] {
   let metrics: Metrics | undefined;
-  /** Monotonic ms: when the cell had an owner last. */
-  let ownedAt = Number.NEGATIVE_INFINITY;
   return async (request, surface) => {
-    const { isTrusted, isHere, owner } = state();
-    if (isHere || owner !== undefined) ownedAt = performance.now();
+    const { isTrusted, isHere, hasOwner } = state();
     const { pathname: path, search } = URL.parse(request.url) ?? {};
     if (path === "/healthz" && !isHere) return Response.json({ status: "ok" });
     if (path === "/readyz" && !isHere) {
-      const parts = { lease: isTrusted, owner: performance.now() - ownedAt <= OWNER_AWAY_MS };
+      const parts = { lease: isTrusted, owner: hasOwner };
       const failing = Object.entries(parts).flatMap(([name, isReady]) => (isReady ? [] : [name]));
       if (failing.length === 0) return Response.json({ status: "ready", parts });
       const text = `Not ready: ${failing.join(", ")}.`;

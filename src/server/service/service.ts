@@ -17,6 +17,8 @@ export interface Service {
   readonly firstAdmin: FirstAdmin;
   /** In a cluster: the hosts of the machines that are alive. */
   peers?(): readonly string[];
+  /** Called once the listeners take requests for it. */
+  opened?(): void;
   /** In a cluster: gives what this machine owns to another one, while the listeners still take requests. */
   handOver?(): Promise<void>;
   /** Before a hand-over, while requests are still answered: does what would otherwise keep them waiting. */

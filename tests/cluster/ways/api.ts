@@ -35,12 +35,14 @@ interface ConversationOptions {
 }
 
 interface Page {
-  messages: { id: string; seq: number | null; role: string; text: string; createdAt: string }[];
+  messages: { id: string; seq: number | null; role: string; text: string }[];
   before: number | null;
 }
 
 const TIMEOUT_MS = 12_000;
 const REPEAT_MS = 200;
+/** Of messages that wait when the load ends. */
+const GIVEN_UP_MS = 90_000;
 /** Nothing was done that the key would not find again: the cell is on its way, or the first request is still under way. */
 const PASSING = [0, 502, 503];
 const PASSING_CODES = ["TOO_MANY_WAITING", "IDEMPOTENCY_IN_PROGRESS"];
@@ -54,12 +56,12 @@ function openConversation(cluster: Cluster, { agentId, cookie, name }: Conversat
   let sending = Promise.resolve();
   let failure: unknown;
   let accepted = 0;
-  let isOver = false;
+  let isGivenUp = false;
 
   async function send(message: string): Promise<void> {
     const headers = { cookie, "idempotency-key": `${name}-${accepted}`.replaceAll(" ", "-") };
     const to = conversationId === undefined ? path : `${path}/${conversationId}/messages`;
-    while (!isOver) {
+    while (!isGivenUp) {
       const { status, text } = await ask(() =>
         client.post(to, { message }, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) }),
       );
@@ -83,6 +85,8 @@ function openConversation(cluster: Cluster, { agentId, cookie, name }: Conversat
   async function read(): Promise<void> {
     const known = replies.at(-1)?.seq ?? 0;
     const found: typeof replies = [];
+    // By this clock: those of machines are set.
+    const at = Date.now();
     let before: number | null | undefined;
     do {
       const page = `${path}/${conversationId}/messages?limit=100${before === undefined ? "" : `&before=${before}`}`;
@@ -91,8 +95,8 @@ function openConversation(cluster: Cluster, { agentId, cookie, name }: Conversat
       );
       if (status !== 200) return;
       const body = JSON.parse(text) as Page;
-      for (const { role, seq, text, createdAt } of body.messages)
-        if (role === "assistant" && seq !== null && seq > known) found.push({ text, at: Date.parse(createdAt), seq });
+      for (const { role, seq, text } of body.messages)
+        if (role === "assistant" && seq !== null && seq > known) found.push({ text, at, seq });
       before = body.before;
     } while (before !== null && before > known);
     replies.push(...found.toSorted((one, other) => one.seq - other.seq));
@@ -112,8 +116,12 @@ function openConversation(cluster: Cluster, { agentId, cookie, name }: Conversat
       return replies;
     },
     async stop(): Promise<void> {
+      const timer = setTimeout(() => {
+        isGivenUp = true;
+      }, GIVEN_UP_MS);
       await sending;
-      isOver = true;
+      clearTimeout(timer);
+      if (isGivenUp) throw new Error(`${name}: a message was not accepted within ${GIVEN_UP_MS} ms.`);
     },
   };
 }
