@@ -95,7 +95,7 @@ export const engine: Benchmark = {
 type Servers = Awaited<ReturnType<typeof startNats>>["servers"];
 
 async function memoryOf(servers: Servers): Promise<number> {
-  return (await Promise.all(servers.map((one) => one.memory()))).reduce((sum, bytes) => sum + bytes, 0);
+  return (await Promise.all(servers.map((one) => one.figures()))).reduce((sum, { mem }) => sum + mem, 0);
 }
 
 const append = (logs: readonly LogEngine[], cell: number, last: readonly number[]): Promise<number> => {

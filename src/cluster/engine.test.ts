@@ -313,6 +313,28 @@ test("servers that tell of no other hold as many copies as CLUSTER_URL lists ser
   await engine.close();
 });
 
+test("a server that is split off from the others, but answers, is left for one that can write", async () => {
+  await using nats = await startNats(3, { advertise: false, hasGates: true });
+  const engine = await openNatsEngine({ address: nats.address, name: "split" });
+  const table = await engine.table("nodes");
+  const serverNow = async () => {
+    for (const server of nats.servers) if ((await server.figures()).connections > 0) return server;
+    return undefined;
+  };
+  const alone = await serverNow();
+  for (const gate of alone?.routes ?? []) gate.hold("all");
+  const renew = () =>
+    table.put("0", "x").then(
+      () => true,
+      () => false,
+    );
+  await eventually(async () => !(await renew()), { what: "the server can't write any more" });
+  await eventually(renew, { timeoutMs: 5_000, everyMs: 500, what: "another server is found" });
+  expect(await serverNow()).not.toBe(alone);
+  for (const gate of alone?.routes ?? []) gate.open();
+  await engine.close();
+});
+
 test("entries are written in parts that the server takes, and one that takes almost nothing is refused", async () => {
   await using small = await startNats(1, { settings: "max_payload: 128KB" });
   const engine = await openNatsEngine({ address: small.address, name: "test" });

@@ -43,8 +43,8 @@ export interface NatsServer {
   /** Changes a byte in the middle of each file of messages, or cuts off its last part, once it has ended. Returns how many there were. */
   damage(how: "flip" | "cut"): number;
   signal(name: NodeJS.Signals): void;
-  /** Bytes of memory that it has. */
-  memory(): Promise<number>;
+  /** Bytes of memory that it has, and the number of clients that are connected to it. */
+  figures(): Promise<{ mem: number; connections: number }>;
 }
 
 export interface Nats extends AsyncDisposable {
@@ -184,10 +184,8 @@ ${settings}`,
           return files.length;
         },
         signal: (name) => child?.signal(name),
-        async memory() {
-          const { mem } = (await (await fetch(`http://127.0.0.1:${monitors[n]}/varz`)).json()) as { mem: number };
-          return mem;
-        },
+        figures: async () =>
+          (await (await fetch(`http://127.0.0.1:${monitors[n]}/varz`)).json()) as { mem: number; connections: number },
       };
       return server;
     }),

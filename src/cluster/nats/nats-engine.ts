@@ -13,6 +13,7 @@ import type { NatsAddress } from "./nats-address.ts";
 import { openBlobs } from "./nats-blobs.ts";
 import { openLog, removeLog } from "./nats-log.ts";
 import { openTable } from "./nats-table.ts";
+import { createServerChoice } from "./server-choice.ts";
 
 export interface NatsOptions {
   address: DeepReadonly<NatsAddress>;
@@ -39,12 +40,17 @@ export async function openNatsEngine({ address, name }: NatsOptions): Promise<En
       `JetStream does not answer (${messageOf(error)}). NATS needs jetstream { } in its configuration, and most of its servers up.`,
     );
   });
+  const watched = createServerChoice(connection);
   return {
     servers: replicas,
     describe: () => `nats ${connection.info?.version}, ${replicas === 1 ? "1 server" : `R${replicas}`}`,
     log: (cell) => openLog({ client, manager, cell, replicas, maxPayload: () => maxPayloadOf(connection) }),
     removeLog: (cell) => removeLog(manager, cell),
-    table: (table, under) => openTable({ buckets: new Kvm(client), manager, name: `berth-${table}`, replicas, under }),
+    async table(name, under) {
+      const table = await openTable({ buckets: new Kvm(client), manager, name: `berth-${name}`, replicas, under });
+      // Leases are renewed so.
+      return { ...table, put: (key, value) => watched(table.put(key, value)) };
+    },
     blobs: (store) => openBlobs({ client, stores: new Objm(client), manager, name: `berth-${store}`, replicas }),
     close: () => connection.close(),
   };
