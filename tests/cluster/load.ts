@@ -7,6 +7,8 @@ import { FIRST_NAME, type World } from "./world.ts";
 /** Milliseconds between two messages, and between two reads. */
 const PACE_MS = 40;
 const READ_PACE_MS = 150;
+/** Milliseconds between two looks for replies that are not sent. */
+const LOOK_PACE_MS = 500;
 /** A machine that is stopped answers nothing; a client gives up after this time. */
 const READ_TIMEOUT_MS = 12_000;
 
@@ -50,13 +52,19 @@ export function startMessages(ways: readonly Way[]) {
       }
     }
   })();
+  const looking = (async () => {
+    while (!isOver) {
+      await Promise.all(ways.map((way) => way.look?.()));
+      await Bun.sleep(LOOK_PACE_MS);
+    }
+  })();
   return {
     sentAt,
     total: () => total,
     /** Resolves once all were accepted. */
     async stop() {
       isOver = true;
-      await running;
+      await Promise.all([running, looking]);
       await Promise.all(ways.map((way) => way.stop?.()));
     },
   };

@@ -19,6 +19,7 @@ export function openApi({ cluster, accounts, agents }: WayOptions): Way {
     cells,
     isPlatform: false,
     says: async (chat, text) => itemOf(conversations, chat).says(text),
+    look: async () => void (await Promise.all(conversations.map((one) => one.look()))),
     async replies() {
       const all = await Promise.all(conversations.map((one) => one.replies()));
       return all.flatMap((replies, chat) => replies.map((reply) => ({ chat, ...reply })));
@@ -102,7 +103,19 @@ function openConversation(cluster: Cluster, { agentId, cookie, name }: Conversat
     replies.push(...found.toSorted((one, other) => one.seq - other.seq));
   }
 
+  /** One at a time. */
+  let reading = Promise.resolve();
+  function look(): Promise<void> {
+    reading = reading
+      .then(() => (conversationId === undefined ? undefined : read()))
+      .catch((error: unknown) => {
+        failure ??= error;
+      });
+    return reading;
+  }
+
   return {
+    look,
     says(text: string): void {
       sending = sending
         .then(() => send(text))
@@ -111,8 +124,8 @@ function openConversation(cluster: Cluster, { agentId, cookie, name }: Conversat
         });
     },
     async replies() {
+      await look();
       if (failure !== undefined) throw failure;
-      if (conversationId !== undefined) await read();
       return replies;
     },
     async stop(): Promise<void> {

@@ -20,6 +20,8 @@ export interface Way {
   says(chat: number, text: string): Promise<void>;
   /** All replies so far; those of a chat in their order. */
   replies(): Promise<Reply[]>;
+  /** Reads what has come, where replies are not sent: they count from the moment at which they were read. Called again and again. */
+  look?(): Promise<void>;
   /** Ends once all messages were accepted. */
   stop?(): Promise<void>;
 }
