@@ -94,7 +94,7 @@ OpenAPI 3.1 document at \`/swagger/json\`; \`berth openapi\` prints it without a
 - **Errors** have one shape: \`error\` and \`message\` for people, \`code\` for programs, \`issues\` with the places in a body: [all codes](errors.md).
   Each answer has an \`x-request-id\`, under which the log has it.
 - **Repetition.** With an \`Idempotency-Key\`, a POST that creates or spends is done once, and its answer is replayed for 24 hours. A message
-  to an agent is one message under its key also if the service was killed before it could answer; one whose turn failed or was cancelled is tried again. A reply that is streamed
+  to an agent is one message under its key also if the service was killed before it could answer; a request that waited for a reply, whose turn failed or was cancelled, tries it again. A reply that is streamed
   (\`accept: text/event-stream\`) is not kept: the same request is another message.
 - **Limits.** 429 with \`Retry-After\`; the rates are in \`RATE_LIMITS\` ([settings](configuration.md)).
 - **Events** come [as a stream or by webhook](webhooks.md), chats also [over a WebSocket](gateway.md).

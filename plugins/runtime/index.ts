@@ -12,6 +12,7 @@ import { skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
 import { backendRoutes, createTurnRequestHandler } from "./backend-routes.ts";
 import { createConversations } from "./conversations/conversations.ts";
+import { agentDeletedError } from "./errors.ts";
 import { sealContext } from "./journal/journal.ts";
 import { createAgentMessages } from "./live/agent-messages.ts";
 import { createAskOnce } from "./live/keyed-messages.ts";
@@ -41,7 +42,7 @@ export { topicPeer } from "./sessions/topics.ts";
 export { eventStream } from "./sse.ts";
 export type { Reply } from "./turn/running-turns.ts";
 export type { Observer, ToolEvent } from "./turn/tool-calls.ts";
-export type { ChatRequest } from "./turn/turn-requests.ts";
+export { AlreadyStored, type ChatRequest } from "./turn/turn-requests.ts";
 
 export const runtime = plugin("runtime", (host) => {
   const { kernel } = host;
@@ -101,6 +102,11 @@ export const runtime = plugin("runtime", (host) => {
     ...kernel,
     chat: service.chat,
     outcomeOf: conversations.outcome,
+    async current({ id }) {
+      const found = await agentService.find(id);
+      if (!found) throw agentDeletedError();
+      return found;
+    },
     requireReady: turns.detachedTurns.requireReady,
   });
   const handleTurnRequest = createTurnRequestHandler({ chat: service.chat, askOnce });

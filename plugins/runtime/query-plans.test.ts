@@ -23,6 +23,7 @@ import { ANSWERS } from "./conversations/journal-view.ts";
 import { idPageSql } from "./id-pages.ts";
 import { EARLIER, REPLIED } from "./inbox/earlier-files.ts";
 import { NAMES, WITH_PREFIX } from "./live/agent-messages.ts";
+import { NEWEST_NAMED } from "./live/keyed-messages.ts";
 import { LAST_MESSAGE, LATEST_PENDING } from "./live/latest-turn.ts";
 import { DELETE_EMPTIED } from "./retention/message-retention.ts";
 import { WAITING_MESSAGES, WAITING_REPLIES } from "./runtime-metrics.ts";
@@ -132,6 +133,10 @@ describe("messages of clients", () => {
     expect(plan(WITH_PREFIX)[0]).toContain(
       "INDEX inbox_once (agent_id=? AND platform=? AND platform_message_id>? AND platform_message_id<?)",
     );
+    const named = plan(NEWEST_NAMED);
+    expect(named).toEqual([
+      expect.stringContaining("INDEX inbox_once (agent_id=? AND platform=? AND platform_message_id>?"),
+    ]);
     expect(plan(NAMES).join()).toContain("SEARCH inbox USING PRIMARY KEY (agent_id=? AND id=?)");
     expect(plan(LATEST_PENDING)).toEqual([expect.stringContaining("INDEX inbox_pending (agent_id=?)")]);
     const last = plan(LAST_MESSAGE).join();

@@ -329,7 +329,7 @@ test("a server that is split off from the others, but answers, is left for one t
       () => false,
     );
   await eventually(async () => !(await renew()), { what: "the server can't write any more" });
-  await eventually(renew, { timeoutMs: 5_000, everyMs: 500, what: "another server is found" });
+  await eventually(renew, { timeoutMs: 15_000, everyMs: 500, what: "another server is found" });
   expect(await serverNow()).not.toBe(alone);
   for (const gate of alone?.routes ?? []) gate.open();
   await engine.close();

@@ -2,7 +2,7 @@
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { Agent } from "../../agents/index.ts";
-import type { Observer, runtime as runtimePlugin } from "../../runtime/index.ts";
+import { AlreadyStored, type Observer, type runtime as runtimePlugin } from "../../runtime/index.ts";
 
 export interface VisitedMessage {
   agent: Agent;
@@ -79,7 +79,16 @@ export function createNamedVisits({ runtime: { chat, agentMessages, turnEvents }
     for (let n = 1; ; n++) {
       const messageId = `visit:${visitor}:${id}${n === 1 ? "" : `#${n}`}`;
       const known = await agentMessages.find(agent.id, { platform: "public", messageId });
-      if (!known) return begin(messageId);
+      if (!known) {
+        try {
+          return await begin(messageId);
+        } catch (error) {
+          // A request at the same time was first.
+          if (!(error instanceof AlreadyStored)) throw error;
+          n--;
+          continue;
+        }
+      }
       const outcome = await agentMessages.outcome(agent, known.turnId);
       const isOver = outcome?.status === "failed" || outcome?.status === "cancelled";
       if (!isOver || n === MAX_TRIES) return follow(agent, known.turnId, observer, signal);

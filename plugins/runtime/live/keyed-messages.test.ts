@@ -65,6 +65,32 @@ describe("a repeated request", () => {
     expect((await stored()).map(({ status }) => status)).toEqual(["failed", "failed", "failed", "done"]);
   });
 
+  test("finds the last try, also if the clock was set back meanwhile", async () => {
+    fixture.upstream.script({ status: 400 });
+    await ask();
+    // A later message has a smaller id then.
+    const later =
+      "UPDATE inbox SET id = 'ffffffff' || substr(id, 9), received_at = received_at + 3600000 WHERE agent_id = ?";
+    await fixture.kernel.database.write([{ sql: later, args: [agentId] }]);
+    await ask();
+    fixture.upstream.reset();
+    const done = await ask();
+    await forgetAnswers();
+    expect(await ask()).toEqual(done);
+    expect(await stored()).toHaveLength(3);
+  });
+
+  test("is refused while its agent is stopped, and its message waits", async () => {
+    const first = await ask();
+    await forgetAnswers();
+    const pending = "UPDATE inbox SET status = 'pending', reply = NULL, settled_at = NULL WHERE agent_id = ?";
+    await fixture.kernel.database.write([{ sql: pending, args: [agentId] }]);
+    const again = ask();
+    await fixture.agents.setStatus(agentId, "stopped");
+    expect((await again).status).toBe(409);
+    expect((await stored()).map(({ id }) => id)).toEqual([first.id]);
+  });
+
   test("is another message with another content", async () => {
     const first = await ask();
     await forgetAnswers();

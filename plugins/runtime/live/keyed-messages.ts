@@ -18,9 +18,11 @@ const VALID_MS = DAY;
 /** How often a turn is looked at that an earlier process began. */
 const LOOK_MS = 500;
 
-/** ?3 is the name of the messages; a later try has more behind it. None of them has the last character. */
-export const NEWEST_NAMED = `SELECT id, session_id, received_at, suspended FROM inbox WHERE agent_id = ?1 AND platform = ?2
-  AND platform_message_id >= ?3 AND platform_message_id < ?3 || char(1114111) ORDER BY id DESC LIMIT 1`;
+/** ?3 is the name of the messages; later ones have a number behind it, so that their order does not depend on clocks. None has the last character. */
+export const NEWEST_NAMED = `SELECT id, session_id, received_at, suspended, platform_message_id AS message_id FROM inbox
+  WHERE agent_id = ?1 AND platform = ?2 AND platform_message_id >= ?3 AND platform_message_id < ?3 || char(1114111)
+  ORDER BY platform_message_id DESC LIMIT 1`;
+const DIGITS = 6;
 const NOTICE = "SELECT content, created_at FROM messages WHERE session_id = ? AND id = ? ORDER BY seq DESC LIMIT 1";
 
 /** The name of messages with this key and content: with other content, a message is another one. */
@@ -28,6 +30,8 @@ export const nameOf = (key: string, ...content: unknown[]) => `key:${sha256Hex(J
 
 interface KeyedMessage {
   turnId: string;
+  /** 0 for the first message under its name. */
+  number: number;
   conversationId: string;
   /** Its turn waits for the owner's approval. */
   isSuspended: boolean;
@@ -47,19 +51,22 @@ export async function findKeyed(
   if (!row) return undefined;
   return {
     turnId: String(row.id),
+    number: Number(String(row.message_id).slice(name.length + 1)),
     conversationId: String(row.session_id),
     isSuspended: Number(row.suspended) === 1,
     isValid: Number(row.received_at) > now - VALID_MS,
   };
 }
 
-/** The id of the next message under a name: unique, and the same for all that come at once. */
-export const nextId = (name: string, former: Pick<KeyedMessage, "turnId"> | undefined) =>
-  former === undefined ? name : `${name}#${former.turnId}`;
+/** The id of the next message under a name: the same for all that come at once. */
+export const nextId = (name: string, former: Pick<KeyedMessage, "number"> | undefined) =>
+  former === undefined ? name : `${name}#${String(former.number + 1).padStart(DIGITS, "0")}`;
 
 interface Deps extends Pick<Kernel, "database"> {
   chat(request: ChatRequest): Promise<Reply>;
   outcomeOf(agent: Agent, turnId: string): Promise<StoredOutcome | undefined>;
+  /** As it is now; throws if it was deleted. */
+  current(agent: Agent): Promise<Agent>;
   /** Throws while the agent is stopped, or the service stops. */
   requireReady(agent: Agent): void;
 }
@@ -69,14 +76,15 @@ interface Deps extends Pick<Kernel, "database"> {
  * gets its reply, or its question to the owner. One whose turn failed or was cancelled is stored anew. When `signal` aborts, a turn that
  * an earlier request began goes on.
  */
-export function createAskOnce({ database, chat, outcomeOf, requireReady }: Deps) {
+export function createAskOnce({ database, chat, outcomeOf, current, requireReady }: Deps) {
   async function noticeOf({ turnId, conversationId }: KeyedMessage) {
     const [row] = (await database.read(NOTICE, [conversationId, noticeIdOf({ id: turnId })])).rows;
     return row && { text: String(row.content), at: Number(row.created_at), files: [] };
   }
 
   return async function askOnce(name: string, request: ChatRequest): Promise<Reply> {
-    const { agent, platform, signal } = request;
+    const { platform, signal } = request;
+    let { agent } = request;
     for (;;) {
       const former = await findKeyed(database, agent.id, platform, name);
       const outcome = former?.isValid ? await outcomeOf(agent, former.turnId) : undefined;
@@ -89,14 +97,16 @@ export function createAskOnce({ database, chat, outcomeOf, requireReady }: Deps)
         return { ...answer, ...(files.length > 0 && { files }) };
       }
       requireReady(agent);
-      if (isUnderWay) await sleep(LOOK_MS, undefined, { signal });
-      else
+      if (!isUnderWay) {
         try {
           return await chat({ ...request, messageId: nextId(name, former) });
         } catch (error) {
           // A request at the same time was first.
           if (!(error instanceof AlreadyStored)) throw error;
         }
+      }
+      await sleep(LOOK_MS, undefined, { signal });
+      agent = await current(agent);
     }
   };
 }

@@ -49,7 +49,7 @@ export async function openNatsEngine({ address, name }: NatsOptions): Promise<En
     async table(name, under) {
       const table = await openTable({ buckets: new Kvm(client), manager, name: `berth-${name}`, replicas, under });
       // Leases are renewed so.
-      return { ...table, put: (key, value) => watched(table.put(key, value)) };
+      return replicas === 1 ? table : { ...table, put: (key, value) => watched(table.put(key, value)) };
     },
     blobs: (store) => openBlobs({ client, stores: new Objm(client), manager, name: `berth-${store}`, replicas }),
     close: () => connection.close(),

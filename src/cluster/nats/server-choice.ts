@@ -1,10 +1,10 @@
 // Leaves a server of NATS that answers and can't write: one that is cut off from the other servers, which go on without it.
 import type { NatsConnection } from "@nats-io/transport-node";
 
-/** As long as a lease is trusted: by then the cells of this machine are gone anyway. */
-const SILENT_MS = 3_000;
+/** Longer than the servers take to elect a leader; the cells of this machine are gone by then anyway. */
+const SILENT_MS = 10_000;
 /** All servers may be without a leader, which none of them changes. */
-const PAUSE_MS = 6_000;
+const PAUSE_MS = 10_000;
 
 /** Returns what watches calls that are made again and again, such as renewals of a lease. */
 export function createServerChoice(connection: Pick<NatsConnection, "reconnect">, now = () => performance.now()) {

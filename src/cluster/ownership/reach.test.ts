@@ -43,7 +43,7 @@ const watching: Reach[] = [];
 afterEach(() => {
   for (const reach of watching.splice(0)) reach.stop();
 });
-const TIMES = { everyMs: 20, againMs: 10 };
+const TIMES = { everyMs: 20, againMs: 10, certainMs: 60 };
 
 /** Counts how often the machines that are alive were looked at, so that a test can wait until that has happened a few times. */
 function createLooks() {
@@ -81,6 +81,39 @@ test("one that does not answer several times is out of reach until it answers, a
   [isAlive, isAway] = [true, false];
   await eventually(() => reach.words().reached?.length === 1);
   expect(told).toEqual(["b Error: refused", "b answers"]);
+});
+
+test("of two that lose each other neither gives its cells away, whoever finds out first", async () => {
+  const reaches = new Map<string, Reach>();
+  let isCut = false;
+  let cutAnswers = 0;
+  const told: string[] = [];
+  const alive = () => ["a", "b"].map((address) => ({ address, ...reaches.get(address)?.words() }));
+  function startOne(address: string, everyMs: number): void {
+    const reach = watchReach({
+      address,
+      alive,
+      probe() {
+        if (isCut) cutAnswers++;
+        return isCut ? Promise.reject(new Error("cut")) : Promise.resolve();
+      },
+      onReach: (of, why) => void told.push(`${address} ${why ? "lost" : "found"} ${of}`),
+      onReached: (isReached) => void told.push(`${address} is ${isReached ? "reached" : "out of reach"}`),
+      times: { everyMs, againMs: 10, certainMs: 400 },
+    });
+    reaches.set(address, reach);
+    watching.push(reach);
+  }
+  startOne("a", 10);
+  startOne("b", 200);
+  await eventually(() => [...reaches.values()].every((reach) => reach.words().reached?.length === 1));
+  isCut = true;
+  await eventually(() => told.length === 2);
+  expect(told).toEqual(["a lost b", "b lost a"]);
+  // For much longer than it takes to be certain.
+  const from = cutAnswers;
+  await eventually(() => cutAnswers > from + 150);
+  expect(told).toHaveLength(2);
 });
 
 test("one that learns that nobody reaches it is so until one says that it does, and not before", async () => {

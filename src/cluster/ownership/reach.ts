@@ -10,6 +10,13 @@ const PROBERS = 3;
 const FAILURES = 3;
 const EVERY_MS = 5_000;
 const AGAIN_MS = 1_000;
+/**
+ * Nobody has reached a machine for so long before it gives its cells away: two that don't reach each other find out at different times, and
+ * a word may be from before this machine was started again.
+ */
+const CERTAIN_MS = 15_000;
+/** What is known of a machine that is away. */
+const KEPT_MS = 60_000;
 
 export interface ReachDeps {
   /** Of this machine. */
@@ -22,7 +29,7 @@ export interface ReachDeps {
   onReach(address: string, why?: unknown): void;
   /** No machine reaches this one, or one does again. */
   onReached(isReached: boolean): void;
-  times?: { everyMs: number; againMs: number };
+  times?: { everyMs: number; againMs: number; certainMs: number };
 }
 
 export interface Reach {
@@ -42,6 +49,8 @@ interface Asked {
   /** Monotonic ms. */
   next: number;
   isUnderWay: boolean;
+  /** Monotonic ms: when this machine had to ask it last. */
+  seenAt: number;
 }
 
 /** The machines that take part in asking, in a circle. One takes part once its ports are open; earlier versions never do. */
@@ -83,10 +92,12 @@ export function isReached(address: string, alive: readonly Seen[]): boolean | un
 }
 
 export function watchReach({ address, alive, probe, onReach, onReached, times }: ReachDeps): Reach {
-  const { everyMs, againMs } = times ?? { everyMs: EVERY_MS, againMs: AGAIN_MS };
+  const { everyMs, againMs, certainMs } = times ?? { everyMs: EVERY_MS, againMs: AGAIN_MS, certainMs: CERTAIN_MS };
   /** By address. */
   const asked = new Map<string, Asked>();
   let isUnreachable = false;
+  /** Monotonic ms: since when all say so. */
+  let doubtedSince: number | undefined;
 
   async function ask(of: string, state: Asked): Promise<void> {
     state.isUnderWay = true;
@@ -113,16 +124,22 @@ export function watchReach({ address, alive, probe, onReach, onReached, times }:
     const targets = Array.from({ length: at < 0 ? 0 : Math.min(PROBERS, circle.length - 1) }, (_, n) => {
       return circle[(at + 1 + n) % circle.length]?.address ?? "";
     });
-    // What is known of one that is away for a moment stays known.
-    for (const known of asked.keys())
-      if (!targets.includes(known) && circle.some((one) => one.address === known)) asked.delete(known);
+    const now = performance.now();
+    for (const [known, { seenAt }] of asked) {
+      const isOfAnother = at >= 0 && !targets.includes(known) && circle.some((one) => one.address === known);
+      if (isOfAnother || now - seenAt > KEPT_MS) asked.delete(known);
+    }
     for (const target of targets) {
-      const state = asked.get(target) ?? { failures: 0, next: 0, isUnderWay: false };
+      const state = asked.get(target) ?? { failures: 0, next: 0, isUnderWay: false, seenAt: now };
+      state.seenAt = now;
       asked.set(target, state);
-      if (!state.isUnderWay && performance.now() >= state.next) void ask(target, state);
+      if (!state.isUnderWay && now >= state.next) void ask(target, state);
     }
     const reached = circle.length === 1 && at === 0 ? true : isReached(address, nodes);
-    if (reached === undefined || reached === !isUnreachable) return;
+    if (reached !== false) doubtedSince = undefined;
+    else doubtedSince ??= now;
+    const isCertain = reached === true || (doubtedSince !== undefined && now - doubtedSince >= certainMs);
+    if (reached === undefined || !isCertain || reached === !isUnreachable) return;
     isUnreachable = !reached;
     onReached(reached);
   }

@@ -112,6 +112,7 @@ export function untilEnded(response: Response, departure: Departure, { quietMs, 
         void reader.cancel().catch(() => undefined);
       };
       closing?.addEventListener("abort", close);
+      if (closing?.aborted) close();
     },
     async pull(controller) {
       isReading = true;

@@ -217,6 +217,9 @@ test("streams of events that are passed on are counted, and end when the machine
   expect(Buffer.from((await reply?.read())?.value ?? []).toString()).toBe("data: 2\n\n");
   senders[1]?.close();
   expect((await reply?.read())?.done).toBe(true);
+  // One whose reader comes back meanwhile ends, too.
+  const late = (await fetch(`${other.address}/api/events`)).body?.getReader();
+  expect((await late?.read())?.done).toBe(true);
 });
 
 test("an answer that its client does not read stops at the owner, and ends there when the client goes", async () => {
