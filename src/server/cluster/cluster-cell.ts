@@ -15,6 +15,9 @@ import { quietWhenMoved } from "./quiet-log.ts";
 /** Milliseconds that turns in flight get when a cell moves: the next owner begins those anew that did not end. */
 export const HAND_OVER_MS = 2_000;
 
+/** Milliseconds for requests that were sent before their sender knew of the move: they are told to go elsewhere, and not cut off. */
+export const LATE_REQUESTS_MS = 300;
+
 export interface ClusterCellDeps {
   options: CellOptions;
   log: Log;

@@ -13,6 +13,7 @@ import { type OpenAccounts, openAccounts } from "../cells/open-accounts.ts";
 import type { ParentLink } from "../cells/parent-link.ts";
 import type { CellOptions } from "../service/cell.ts";
 import type { Service } from "../service/service.ts";
+import { LATE_REQUESTS_MS } from "./cluster-cell.ts";
 import { type OpenClusterNode, openClusterNode } from "./cluster-node.ts";
 
 /** What the process of a cell tells the first process of its machine. */
@@ -130,7 +131,10 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
     defaultModel: async () => undefined,
     firstAdmin: { kind: "exists" },
     peers: () => ["127.0.0.1"],
-    handOver,
+    async handOver() {
+      await handOver();
+      await Bun.sleep(LATE_REQUESTS_MS);
+    },
     stop: async () => undefined,
     stopJobs: async () => undefined,
     close,

@@ -19,6 +19,7 @@ import { createBell } from "../service/bell.ts";
 import { type CellOptions, findFirstAdmin } from "../service/cell.ts";
 import { runAll } from "../service/run-all.ts";
 import type { Service } from "../service/service.ts";
+import { LATE_REQUESTS_MS } from "./cluster-cell.ts";
 import { type OpenClusterNode, openClusterNode } from "./cluster-node.ts";
 import { type MemberProcesses, startMemberProcesses } from "./member-processes.ts";
 import { createNodeRoutes, createOwnerWatch } from "./node-routes.ts";
@@ -157,7 +158,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
   let givenAway: Promise<void> | undefined;
   function giveAway(): Promise<void> {
     reach?.stop();
-    givenAway ??= runAll([() => Promise.all([stopMembers(), handOver()])]);
+    givenAway ??= runAll([() => Promise.all([stopMembers(), handOver()]), () => Bun.sleep(LATE_REQUESTS_MS)]);
     return givenAway;
   }
   const isHeirless = () => !node.alive().some((one) => one.address !== address && !one.isDraining);
