@@ -42,7 +42,7 @@ export { topicPeer } from "./sessions/topics.ts";
 export { eventStream } from "./sse.ts";
 export type { Reply } from "./turn/running-turns.ts";
 export type { Observer, ToolEvent } from "./turn/tool-calls.ts";
-export { AlreadyStored, type ChatRequest } from "./turn/turn-requests.ts";
+export { type ChatRequest, unlessStored } from "./turn/turn-requests.ts";
 
 export const runtime = plugin("runtime", (host) => {
   const { kernel } = host;

@@ -207,7 +207,7 @@ ${settings}`,
 async function forget(ports: readonly number[], name: string): Promise<void> {
   const connection = await connect({ servers: ports.map((port) => `127.0.0.1:${port}`), ...SYSTEM });
   try {
-    // Nobody answers before there is a leader that knows the new server.
+    // The servers answer once they have a leader that knows the new one.
     await eventually(
       async () => {
         const message = await connection.request("$JS.API.SERVER.REMOVE", JSON.stringify({ peer: name }));

@@ -2,7 +2,7 @@
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { Agent } from "../../agents/index.ts";
-import { AlreadyStored, type Observer, type runtime as runtimePlugin } from "../../runtime/index.ts";
+import { type Observer, type runtime as runtimePlugin, unlessStored } from "../../runtime/index.ts";
 
 export interface VisitedMessage {
   agent: Agent;
@@ -76,22 +76,18 @@ export function createNamedVisits({ runtime: { chat, agentMessages, turnEvents }
       return { reply, timestamp };
     };
     if (id === undefined) return begin(undefined);
-    for (let n = 1; ; n++) {
+    for (let n = 1; ; ) {
       const messageId = `visit:${visitor}:${id}${n === 1 ? "" : `#${n}`}`;
       const known = await agentMessages.find(agent.id, { platform: "public", messageId });
       if (!known) {
-        try {
-          return await begin(messageId);
-        } catch (error) {
-          // A request at the same time was first.
-          if (!(error instanceof AlreadyStored)) throw error;
-          n--;
-          continue;
-        }
+        const reply = await unlessStored(begin(messageId));
+        if (reply) return reply;
+        continue;
       }
       const outcome = await agentMessages.outcome(agent, known.turnId);
       const isOver = outcome?.status === "failed" || outcome?.status === "cancelled";
       if (!isOver || n === MAX_TRIES) return follow(agent, known.turnId, observer, signal);
+      n++;
     }
   };
 }

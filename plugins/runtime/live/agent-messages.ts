@@ -8,7 +8,7 @@ import { listOutcomes } from "../conversations/conversation-outcomes.ts";
 import type { StoredOutcome } from "../conversations/turn-list.ts";
 import { cancelledError } from "../errors.ts";
 import type { Reply } from "../turn/running-turns.ts";
-import { AlreadyStored, type ChatRequest } from "../turn/turn-requests.ts";
+import { type ChatRequest, unlessStored } from "../turn/turn-requests.ts";
 import {
   type AgentMessage,
   type AgentTurn,
@@ -93,12 +93,8 @@ export function createAgentMessages({ database, chat, detachedTurns, outcomeOf }
       for (;;) {
         const known = await find(agent.id, message);
         if (known) return waitForReply(agent, known.turnId, signal);
-        try {
-          return (await chat({ agent, ...message, message: text, isNoCommand: true, signal })).reply;
-        } catch (error) {
-          // A call at the same time was first.
-          if (!(error instanceof AlreadyStored)) throw error;
-        }
+        const answer = await unlessStored(chat({ agent, ...message, message: text, isNoCommand: true, signal }));
+        if (answer) return answer.reply;
       }
     },
 

@@ -9,7 +9,7 @@ import type { StoredOutcome } from "../conversations/turn-list.ts";
 import { noticeIdOf } from "../journal/suspensions.ts";
 import { toSentFile } from "../reply-files/sent-files.ts";
 import type { Reply } from "../turn/running-turns.ts";
-import { AlreadyStored, type ChatRequest } from "../turn/turn-requests.ts";
+import { type ChatRequest, unlessStored } from "../turn/turn-requests.ts";
 
 /** The web surface passes it on to the backend. */
 export const IDEMPOTENCY_KEY = "idempotency-key";
@@ -18,7 +18,7 @@ const VALID_MS = DAY;
 /** How often a turn is looked at that an earlier process began. */
 const LOOK_MS = 500;
 
-/** ?3 is the name of the messages; later ones have a number behind it, so that their order does not depend on clocks. None has the last character. */
+/** ?3 is the name of the messages. Later ones have a number behind it, so that their order does not depend on clocks. */
 export const NEWEST_NAMED = `SELECT id, session_id, received_at, suspended, platform_message_id AS message_id FROM inbox
   WHERE agent_id = ?1 AND platform = ?2 AND platform_message_id >= ?3 AND platform_message_id < ?3 || char(1114111)
   ORDER BY platform_message_id DESC LIMIT 1`;
@@ -72,9 +72,9 @@ interface Deps extends Pick<Kernel, "database"> {
 }
 
 /**
- * Returns what resolves with the reply to a message under its name. One that was stored within a day is not answered again: its caller
- * gets its reply, or its question to the owner. One whose turn failed or was cancelled is stored anew. When `signal` aborts, a turn that
- * an earlier request began goes on.
+ * Makes a function that answers a message under its name. If the message was stored within a day, the caller gets the reply to it, or
+ * its question to the owner; if its turn failed or was cancelled, it is stored anew. A turn that an earlier request began goes on when
+ * `signal` aborts.
  */
 export function createAskOnce({ database, chat, outcomeOf, current, requireReady }: Deps) {
   async function noticeOf({ turnId, conversationId }: KeyedMessage) {
@@ -98,12 +98,8 @@ export function createAskOnce({ database, chat, outcomeOf, current, requireReady
       }
       requireReady(agent);
       if (!isUnderWay) {
-        try {
-          return await chat({ ...request, messageId: nextId(name, former) });
-        } catch (error) {
-          // A request at the same time was first.
-          if (!(error instanceof AlreadyStored)) throw error;
-        }
+        const answer = await unlessStored(chat({ ...request, messageId: nextId(name, former) }));
+        if (answer) return answer;
       }
       await sleep(LOOK_MS, undefined, { signal });
       agent = await current(agent);

@@ -35,6 +35,13 @@ export interface ChatRequest {
 /** A message with the same `messageId` was stored before. */
 export class AlreadyStored extends Error {}
 
+/** Resolves with undefined where the message of a chat was stored before, as by a request at the same time that was first. */
+export const unlessStored = <Result>(chatting: Promise<Result>): Promise<Result | undefined> =>
+  chatting.catch((error: unknown) => {
+    if (error instanceof AlreadyStored) return undefined;
+    throw error;
+  });
+
 interface Deps {
   inbox: Pick<Inbox, "accept">;
   sessions: Sessions;

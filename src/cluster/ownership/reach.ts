@@ -1,5 +1,5 @@
-// Finds machines that the others can't reach at their NODE_ADDRESS, as with a wrong address or a closed port: what they own would be out
-// of everybody's reach. Each machine asks a few others; one that none of those reaches gives its cells away.
+// Finds machines that the others can't reach at their NODE_ADDRESS, as with a wrong address or a closed port: their accounts would get no
+// answer. Each machine asks a few others; one that none of its askers reaches gives its cells away.
 import type { NodeState } from "./lease.ts";
 
 type Seen = Pick<NodeState, "address" | "reached" | "unreached">;
@@ -11,7 +11,7 @@ const FAILURES = 3;
 const EVERY_MS = 5_000;
 const AGAIN_MS = 1_000;
 /**
- * Nobody has reached a machine for so long before it gives its cells away: two that don't reach each other find out at different times, and
+ * For so long all askers must fail before a machine gives its cells away: two that don't reach each other find out at different times, and
  * a word may be from before this machine was started again.
  */
 const CERTAIN_MS = 15_000;
@@ -35,7 +35,7 @@ export interface ReachDeps {
 export interface Reach {
   /** What this machine tells the others of those that it asks; nothing before the first answers. */
   words(): Pick<Seen, "reached" | "unreached">;
-  /** Whether nobody reaches this machine, as far as it was told. */
+  /** Whether all askers say that they can't reach this machine. */
   readonly isUnreachable: boolean;
   stop(): void;
 }
@@ -64,8 +64,8 @@ const probersOf = (circle: readonly Seen[], at: number): Seen[] =>
   );
 
 /**
- * Whether machines reach the one with this address: undefined if nobody says. The word of one that is itself said to be out of reach
- * does not count against another, so that of two which are cut from each other neither gives its cells away.
+ * Whether an asker reaches the machine with this address; undefined while the askers' words don't decide it. An asker that is itself said
+ * to be out of reach counts for nothing: of two machines that are cut from each other, neither gives its cells away.
  */
 export function isReached(address: string, alive: readonly Seen[]): boolean | undefined {
   const circle = circleOf(alive);
@@ -121,9 +121,9 @@ export function watchReach({ address, alive, probe, onReach, onReached, times }:
     const nodes = alive();
     const circle = circleOf(nodes);
     const at = circle.findIndex((one) => one.address === address);
-    const targets = Array.from({ length: at < 0 ? 0 : Math.min(PROBERS, circle.length - 1) }, (_, n) => {
-      return circle[(at + 1 + n) % circle.length]?.address ?? "";
-    });
+    // Those after this one, from the beginning again behind the end.
+    const targets =
+      at < 0 ? [] : [...circle.slice(at + 1), ...circle.slice(0, at)].slice(0, PROBERS).map((one) => one.address);
     const now = performance.now();
     for (const [known, { seenAt }] of asked) {
       const isOfAnother = at >= 0 && !targets.includes(known) && circle.some((one) => one.address === known);
