@@ -11,6 +11,7 @@ import { cells } from "./cells.ts";
 import { cluster } from "./cluster.ts";
 import { clusterBots } from "./cluster-bots.ts";
 import { clusterCells } from "./cluster-cells.ts";
+import { clusterLarge } from "./cluster-large.ts";
 import { compare } from "./compare/compare.ts";
 import { MEASURES } from "./compare/measures.ts";
 import { consolePages } from "./console.ts";
@@ -64,6 +65,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   engine,
   clusterCells,
   clusterBots,
+  clusterLarge,
   recall,
   consolePages,
 ];

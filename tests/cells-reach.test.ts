@@ -193,6 +193,21 @@ test("a bot serves one agent of the whole service, and answers in each cell", as
     ownerId: "7",
   });
   expect(moved?.status).toBe(200);
+  // Wanted by an agent of each cell at once, it serves one of them.
+  await first?.delete(`/api/agents/${agents.get(0)}/channels/channel_a`);
+  const wanted = `100009:${"cells-test-token-of-a-bot".padEnd(35, "x")}`;
+  await telegram.addBots([{ token: wanted }]);
+  for (let n = 0; n < 5; n++) {
+    const answers = await Promise.all(
+      [...accounts].map(async ([cell, { client }]) => {
+        const path = `/api/agents/${agents.get(cell)}/channels/channel_a`;
+        return { client, path, status: (await client.put(path, { token: wanted, ownerId: "7" })).status };
+      }),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    const winner = answers.find(({ status }) => status === 200);
+    await winner?.client.delete(winner.path);
+  }
 });
 
 test("streams, sockets, uploads and video of an agent work wherever it is, and end with their caller", async () => {

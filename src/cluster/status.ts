@@ -114,17 +114,32 @@ export async function readStatus(engine: Engine): Promise<ClusterStatus> {
             behind: applied === undefined ? null : Math.max(0, last - applied),
             snapshotAt: newest?.takenAt ?? null,
             kept: orders.has(keepKey(cell)),
-            state: !isServed
-              ? "no owner"
-              : target !== undefined && aliveAddresses.has(target)
-                ? `moving to ${target}`
-                : isFollowed
-                  ? "ok"
-                  : "no standby",
+            state: stateOf({
+              isServed,
+              target: target !== undefined && aliveAddresses.has(target) ? target : undefined,
+              isNew: last === 0 && !living.some(({ copies }) => copies[cell]),
+              isFollowed,
+            }),
           };
         }),
     ),
   };
+}
+
+interface CellSigns {
+  isServed: boolean;
+  /** The living node to which it is to move. */
+  target: string | undefined;
+  /** Its owner has yet to make its database. */
+  isNew: boolean;
+  isFollowed: boolean;
+}
+
+function stateOf({ isServed, target, isNew, isFollowed }: CellSigns): string {
+  if (!isServed) return "no owner";
+  if (target !== undefined) return `moving to ${target}`;
+  if (isNew) return "starting";
+  return isFollowed ? "ok" : "no standby";
 }
 
 const revisions = (entries: readonly TableEntry[]) => new Map(entries.map(({ key, revision }) => [key, revision]));

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Libsql from "libsql";
 import { type Client, createClient } from "../../tests/support/client.ts";
+import { isCostly, planOf } from "../../tests/support/query-plan.ts";
 import { makeReadTargets } from "../../tests/support/read-targets.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { startUpstream, type Upstream } from "../../tests/support/upstream.ts";
@@ -50,8 +51,6 @@ const SMALL: readonly (readonly [sql: RegExp, why: string])[] = [
   ],
 ];
 
-/** A table that is read from end to end, or rows that are sorted. A part with a name in brackets is not a table. */
-const COSTS_MORE = /^SCAN (?!json_each|\(|CONSTANT|.* VIRTUAL)|TEMP B-TREE|AUTOMATIC/;
 /** All rows of one agent or account, of tables that grow with use. */
 const READS_ALL = /^SEARCH (inbox|messages|usage_days|outbox|events)\b.*\((agent_id|user_id)=\?\)$/;
 /** Streams never end; the others need what this test has not. */
@@ -184,8 +183,8 @@ describe("each read of the API", () => {
     const costly = [...queries].flatMap(([route, found]) =>
       found
         .filter((sql) => !SMALL.some(([pattern]) => pattern.test(sql)))
-        .flatMap((sql) => planOf(sql).map((step) => ({ route, sql, step })))
-        .filter(({ sql, step }) => COSTS_MORE.test(step) || (READS_ALL.test(step) && !isBounded(sql))),
+        .flatMap((sql) => planOf(planner, sql).map((step) => ({ route, sql, step })))
+        .filter(({ sql, step }) => isCostly(step) || (READS_ALL.test(step) && !isBounded(sql))),
     );
     expect(costly).toEqual([]);
   });
@@ -195,12 +194,6 @@ describe("each read of the API", () => {
     expect(SMALL.filter(([pattern]) => !all.some((sql) => pattern.test(sql)))).toEqual([]);
   });
 });
-
-const planOf = (sql: string) =>
-  planner
-    .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)
-    .all()
-    .map(({ detail }) => detail);
 
 /** Stops after some rows, in the order of the index. */
 const isBounded = (sql: string) =>

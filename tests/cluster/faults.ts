@@ -22,6 +22,8 @@ export interface FaultDeps {
   signUps(): () => Promise<void>;
 }
 
+/** Of the log of a cell. The other logs and tables lose what they got meanwhile. */
+const CUTS = [1, 100];
 export const STOPPED_MS = [1_000, 3_000, 4_000, 5_000, 9_000];
 
 export const restart = (node: Berth) => (node.running ? Promise.resolve() : node.restart({ keepPorts: true }));
@@ -232,6 +234,31 @@ export const FAULTS: readonly Fault[] = [
       ended();
     },
   },
+  ...CUTS.map((entries) => ({
+    name: `put all servers of NATS back to what they had ${entries === 1 ? "one entry" : `${entries} entries`} ago`,
+    weight: 1,
+    async run(deps: FaultDeps) {
+      const { cluster, cells, random, interrupt } = deps;
+      const { servers } = cluster.nats;
+      const ended = interrupt();
+      await Promise.all(servers.map((server) => server.kill()));
+      for (const server of servers) server.keepData();
+      await Promise.all(servers.map((server) => server.start()));
+      await settled(deps);
+      const log = await (await cluster.engine()).log(random.integer(0, cells - 1));
+      const { last } = await log.bounds();
+      await eventually(async () => (await log.bounds()).last >= last + entries, {
+        timeoutMs: 60_000,
+        everyMs: 5,
+        what: "the log goes on",
+      });
+      await Promise.all(servers.map((server) => server.kill()));
+      for (const server of servers) server.putDataBack();
+      await Promise.all(servers.map((server) => server.start()));
+      await settled(deps);
+      ended();
+    },
+  })),
 ];
 
 /** Until each cell has a node that owns it and another one that follows it. */

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { run } from "../support/process.ts";
 import { faultsFor, runFaults } from "./fault-run.ts";
-import { upgradeSteps, type Versions } from "./upgrades.ts";
+import { exchangeVersions, upgradeSteps, type Versions } from "./upgrades.ts";
 
 const { values } = parseArgs({
   options: {
@@ -17,6 +17,7 @@ const { values } = parseArgs({
     disks: { type: "boolean", default: false },
     from: { type: "string" },
     next: { type: "string" },
+    mixed: { type: "boolean", default: false },
     help: { type: "boolean", short: "h" },
   },
 });
@@ -32,21 +33,25 @@ if (values.help) {
   --clocks       machines' clocks are set by hours, too (needs libfaketime: apt-get install faketime)
   --disks        disks are slow and full, too (needs root, and strace: apt-get install strace)
   --from FILE    the program that all machines begin with (default: dist/berth)
-  --next FILE    a later version, to which the machines are upgraded before the faults begin, one after the other`);
+  --next FILE    a later version, to which the machines are upgraded before the faults begin, one after the other
+  --mixed        with --next: the machines have both versions all the time; these have to have the same migrations`);
   process.exit(0);
 }
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
 const cells = Number(values.cells);
 const kinds = { hasClocks: values.clocks, hasDisks: values.disks };
-const all = faultsFor({ cells, natsServers: Number(values.servers), ...kinds });
+const from = resolve(values.from ?? "dist/berth");
+if (values.mixed && values.next === undefined) throw new Error("--mixed needs --next, the other version.");
+const exchange = values.mixed && exchangeVersions({ present: from, next: resolve(values.next ?? "") });
+const all = [...faultsFor({ cells, natsServers: Number(values.servers), ...kinds }), ...(exchange ? [exchange] : [])];
 const faults = all.filter(({ name }) => values.only === undefined || name.includes(values.only));
 if (faults.length === 0)
   throw new Error(`No fault's name has "${values.only}": ${all.map(({ name }) => name).join("; ")}`);
 console.log(
   `cluster test: --cells ${cells} --seed ${seed} --minutes ${values.minutes} --nodes ${values.nodes} --servers ${values.servers}`,
 );
-const from = resolve(values.from ?? "dist/berth");
-const steps = values.next === undefined ? [] : upgradeSteps(await versions(from, resolve(values.next)));
+const steps =
+  values.next === undefined ? [] : exchange ? [exchange] : upgradeSteps(await versions(from, resolve(values.next)));
 const report = await runFaults({
   seed,
   ...(values.from !== undefined && { binary: from }),

@@ -1,8 +1,8 @@
-// What may happen to the network between machines, between them and NATS, and to the outside. Nothing is closed: what was sent is late, and may come when another machine
-// has taken over.
+// What may happen to the network between machines, between them and NATS, and to the outside. Mostly nothing is closed: what was sent is late, and may come when another
+// machine has taken over.
 import type { Berth } from "../support/berth.ts";
 import type { Gate } from "../support/gate.ts";
-import { type Fault, type FaultDeps, ownerOfSome, STOPPED_MS, settled } from "./faults.ts";
+import { type Fault, type FaultDeps, killNode, ownerOfSome, restart, STOPPED_MS, settled } from "./faults.ts";
 
 /** The settings by which machines reach what is outside of the cluster. */
 export const PLATFORM = "CHANNEL_A_API_ROOT";
@@ -19,6 +19,16 @@ async function hold(gates: readonly Gate[], what: "all" | "answers", ms: number)
     await Bun.sleep(ms);
   } finally {
     for (const gate of gates) gate.open();
+  }
+}
+
+/** What NATS is asked through these gates, it does; what it answers within so many ms is lost. */
+async function loseAnswers(gates: readonly Gate[], ms: number): Promise<void> {
+  for (const gate of gates) gate.hold("answers");
+  await Bun.sleep(ms);
+  for (const gate of gates) {
+    gate.reset();
+    gate.open();
   }
 }
 
@@ -77,6 +87,39 @@ export const NETWORK_FAULTS: readonly Fault[] = [
       const ended = deps.interrupt();
       await hold(gates, "answers", deps.random.pick(STOPPED_MS));
       ended();
+    },
+  },
+  {
+    name: "lose what NATS has answered to a machine, again and again",
+    weight: 2,
+    async run(deps) {
+      const { random } = deps;
+      const gates = deps.cluster.gatesOf(await someMachine(deps));
+      const ended = deps.interrupt();
+      for (let times = random.integer(2, 8); times > 0; times--) {
+        await loseAnswers(gates, random.integer(20, 900));
+        await Bun.sleep(random.integer(50, 1_500));
+      }
+      ended();
+    },
+  },
+  {
+    // Others claim its cells some four seconds after it has died: the answers to leases, claims and first entries are lost.
+    name: "kill the owner of a cell, and lose what NATS answers to the others while they take over",
+    weight: 2,
+    async run(deps) {
+      const { cluster, random } = deps;
+      const owner = await ownerOfSome(deps);
+      const gates = cluster.nodes.filter((node) => node !== owner).flatMap(cluster.gatesOf);
+      const ended = deps.interrupt();
+      await killNode(owner, deps);
+      await Bun.sleep(random.integer(2_500, 3_500));
+      for (let times = 8; times > 0; times--) {
+        await loseAnswers(gates, random.integer(20, 400));
+        await Bun.sleep(random.integer(50, 400));
+      }
+      ended();
+      await restart(owner);
     },
   },
   {

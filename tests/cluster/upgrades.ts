@@ -30,6 +30,24 @@ export interface Versions {
   nextVersion: string;
 }
 
+/** Happens among others, for as long as the run takes: both programs must know the same migrations. */
+export function exchangeVersions({ present, next }: Pick<Versions, "present" | "next">): Fault {
+  const upgraded = new Set<Berth>();
+  return {
+    name: "start a machine with the other version, while the machines have both",
+    weight: 6,
+    async run({ cluster, random }) {
+      const [some = [], rest = []] = [true, false].map((has) =>
+        cluster.nodes.filter((node) => upgraded.has(node) === has),
+      );
+      // Always one machine at least of each.
+      const node = random.pick(rest.length > 1 ? rest : some);
+      await toVersion(node, upgraded.has(node) ? present : next);
+      if (!upgraded.delete(node)) upgraded.add(node);
+    },
+  };
+}
+
 /** For at least three machines: one that is too old can't follow, and the others are an owner and its copy. */
 export function upgradeSteps({ present, next, nextVersion }: Versions): readonly Fault[] {
   const upgraded = new Set<Berth>();

@@ -1,4 +1,5 @@
-// A TCP proxy whose connections can fall silent, as when the network between two machines fails: nothing is lost or closed, it is late.
+// A TCP proxy whose connections can fall silent, as when the network between two machines fails: nothing is lost or closed, it is late,
+// unless the connections are ended.
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface Gate {
@@ -6,6 +7,8 @@ export interface Gate {
   /** Holds what is sent until `open`: in both directions, or what the server answers alone. */
   hold(what: "all" | "answers"): void;
   open(): void;
+  /** Ends all connections; what was held is lost. */
+  reset(): void;
   close(): void;
 }
 
@@ -24,6 +27,13 @@ export async function openGate(target: number): Promise<Gate> {
     from.on("end", () => to.end());
     from.on("close", () => to.destroy());
     from.on("error", () => to.destroy());
+  }
+
+  function reset(): void {
+    for (const { client, server } of pairs) {
+      client.destroy();
+      server.destroy();
+    }
   }
 
   const isSilent = () => held === "all";
@@ -56,11 +66,9 @@ export async function openGate(target: number): Promise<Gate> {
         server.resume();
       }
     },
+    reset,
     close() {
-      for (const { client, server } of pairs) {
-        client.destroy();
-        server.destroy();
-      }
+      reset();
       listener.close();
     },
   };

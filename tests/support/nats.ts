@@ -1,6 +1,7 @@
 // Starts nats-server with JetStream, one or a cluster of them, on free ports, for tests of clusters of Berth.
 import {
   closeSync,
+  cpSync,
   existsSync,
   ftruncateSync,
   openSync,
@@ -31,6 +32,10 @@ export interface NatsServer {
   start(): Promise<void>;
   /** Deletes its data, once it has ended. */
   erase(): void;
+  /** Copies its data, once it has ended. */
+  keepData(): void;
+  /** Puts the data of the last `keepData` in place of those that it has, once it has ended. */
+  putDataBack(): void;
   /**
    * Ends it for good: a new server with another name and without data is at its port then, and NATS has forgotten the old one. For
    * servers that were started with `canReplace`.
@@ -129,7 +134,7 @@ export async function startNats(
       const folder = join(dir.path, `nats-${n}`);
       const config = `${folder}.conf`;
       const disk = disks[n];
-      const data = join(folder, "data");
+      const [data, kept] = [join(folder, "data"), join(folder, "kept")];
       const others = routes.map((route, to) => gates?.get(`${n} ${to}`)?.port ?? route);
       let generation = 0;
       const name = () => (generation === 0 ? `nats-${n}` : `nats-${n}-${generation}`);
@@ -176,6 +181,14 @@ ${settings}`,
           await forget(clients, former);
         },
         erase: () => rmSync(data, { recursive: true, force: true }),
+        keepData() {
+          rmSync(kept, { recursive: true, force: true });
+          cpSync(data, kept, { recursive: true });
+        },
+        putDataBack() {
+          server.erase();
+          cpSync(kept, data, { recursive: true });
+        },
         damage(how) {
           const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter(
             (entry) => entry.isFile() && entry.name.endsWith(".blk"),

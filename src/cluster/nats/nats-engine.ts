@@ -80,6 +80,11 @@ async function connectTo({ servers, user, pass }: NatsOptions["address"], name: 
     await connection.close();
     throw new StartError(`NATS ${version} is too old: Berth needs ${OLDEST_SERVER} or newer.`);
   }
+  // Of a cluster, other servers may have it.
+  if (connection.info?.cluster === undefined && connection.info?.jetstream !== true) {
+    await connection.close();
+    throw new StartError("NATS runs without JetStream. It needs jetstream { } in its configuration.");
+  }
   const maxPayload = maxPayloadOf(connection);
   if (maxPayload < LEAST_PAYLOAD) {
     await connection.close();

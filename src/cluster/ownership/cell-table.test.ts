@@ -2,7 +2,16 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { createMemoryEngine } from "../memory-engine.ts";
-import { type CellTable, CLUSTER_KEY, COUNT_KEY, closeCell, raiseCount, readCount, watchCells } from "./cell-table.ts";
+import {
+  type CellTable,
+  CLUSTER_KEY,
+  COUNT_KEY,
+  closeCell,
+  placeNewCells,
+  raiseCount,
+  readCount,
+  watchCells,
+} from "./cell-table.ts";
 
 const tables: CellTable[] = [];
 afterEach(() => {
@@ -65,6 +74,30 @@ describe("the number of cells", () => {
     const { table, cells } = await watch(createMemoryEngine());
     await cells.swap(0, entryOf("http://node"));
     expect(await table.find(COUNT_KEY)).toBeUndefined();
+  });
+});
+
+describe("the places of new cells", () => {
+  const placeOf = (n: number) => ({ owner: `http://node-${n}`, standby: `http://node-${n + 1}` });
+
+  test("are written down with the cells, so that the processes of their owners take them at once", async () => {
+    const { table, cells } = await watch(createMemoryEngine());
+    await cells.swap(0, entryOf("http://node-0"));
+    await placeNewCells(table, [placeOf(5), placeOf(1), placeOf(2)], 1);
+    expect(await cells.find(0)).toEqual(entryOf("http://node-0"));
+    expect(await cells.find(1)).toEqual({
+      owner: { address: "http://node-1", instance: null },
+      standby: "http://node-2",
+      epoch: 1,
+    });
+    expect((await cells.find(2))?.owner.address).toBe("http://node-2");
+  });
+
+  test("are left out for cells that had an owner before they were removed", async () => {
+    const { table, cells } = await watch(createMemoryEngine());
+    await cells.swap(1, entryOf("http://node-7"));
+    await placeNewCells(table, [placeOf(0), placeOf(1)], 1);
+    expect(await cells.find(1)).toEqual(entryOf("http://node-7"));
   });
 });
 

@@ -2,6 +2,7 @@
 import type { Table, TableEntry } from "../engine.ts";
 import { keepWatching } from "./keep-watching.ts";
 import type { NodeState } from "./lease.ts";
+import type { Place } from "./placement.ts";
 
 /** A process of a node. */
 export interface Holder {
@@ -57,6 +58,24 @@ export async function raiseCount(table: Pick<Table, "find" | "put" | "remove">, 
   if (count > before) await table.put(COUNT_KEY, String(count));
   if (count >= before) await table.remove(CLOSED_KEY);
   else await table.put(CLOSED_KEY, String(count));
+}
+
+/**
+ * Says which nodes are to own and follow the new ones of `places`, so that their processes need not wait until they have seen all
+ * nodes. A cell that had an owner before, as one that was removed, keeps that entry.
+ */
+export async function placeNewCells(
+  table: Pick<Table, "swap">,
+  places: readonly Place[],
+  before: number,
+): Promise<void> {
+  for (let cell = before; cell < places.length; cell++) {
+    const place = places[cell];
+    if (!place) continue;
+    const { owner, standby = null } = place;
+    const entry: CellEntry = { owner: { address: owner, instance: null }, standby, epoch: 1 };
+    await table.swap(String(cell), JSON.stringify(entry), 0);
+  }
 }
 
 /** Takes the last cell out of service. */

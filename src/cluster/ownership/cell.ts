@@ -9,7 +9,8 @@ import { canTake, isAboutDisk, isAboutFile, isOfCluster } from "./failures.ts";
 import type { Follower } from "./follower.ts";
 import { createFollowing } from "./following.ts";
 import type { Lease, NodeState } from "./lease.ts";
-import { createLostEntries, type Loss, longestOf, missingFrom } from "./lost-entries.ts";
+import { createLostEntries, type Loss } from "./lost-entries.ts";
+import { createOwnerDuty, type OwnedCell } from "./owner-duty.ts";
 import { isHeir, standbyOf } from "./succession.ts";
 import { createWriting, type Replicate, type Writing } from "./writing.ts";
 
@@ -74,13 +75,9 @@ export interface Cell {
   stop(): Promise<void>;
 }
 
-interface Owned {
+interface Owned extends OwnedCell {
   served: ServedCell;
   writing: Writing;
-  /** The last entry before anything was asked of the cell here. */
-  began: number;
-  /** Looks whether the log has all entries. */
-  lookForLoss: (number: number) => Promise<Loss | "unsure">;
 }
 
 /** Milliseconds after which a step that failed is tried again. */
@@ -93,8 +90,6 @@ const FIND_MS = 900;
 const LAST_WRITES_MS = 2_000;
 /** An owner whose attempts to open the cell fail this often gives it to the node that follows. */
 const FAILED_OPENS = 4;
-/** A standby that is so many entries behind catches up within a moment. */
-const CLOSE_BEHIND = 500;
 
 export function createCell(deps: CellDeps): Cell {
   const { cell, count, cluster, self, engine, cells, lease, log, open, follow, graceMs } = deps;
@@ -115,6 +110,7 @@ export function createCell(deps: CellDeps): Cell {
   let running: Promise<void> | undefined;
   let retry: Timer | undefined;
   const { giveTo, ...lostEntries } = createLostEntries(deps);
+  const dutyOf = createOwnerDuty({ ...deps, lostEntries, standbyAmong, findMs });
   const following = createFollowing({
     cell,
     log,
@@ -184,9 +180,12 @@ export function createCell(deps: CellDeps): Cell {
     number = 0;
   }
 
-  const succession = (alive: readonly NodeState[]) => ({ cell, count: count(), self: self.address, alive });
-  const standbyAmong = (alive: readonly NodeState[], former: string | null) =>
-    standbyOf(former, deps.wanted(), succession(alive));
+  function succession(alive: readonly NodeState[]) {
+    return { cell, count: count(), self: self.address, alive };
+  }
+  function standbyAmong(alive: readonly NodeState[], former: string | null): string | null {
+    return standbyOf(former, deps.wanted(), succession(alive));
+  }
 
   const claim = (former: CellEntry | undefined, alive: readonly NodeState[]) =>
     cells.swap(cell, {
@@ -261,36 +260,13 @@ export function createCell(deps: CellDeps): Cell {
     broken = undefined;
   }
 
-  async function decideAsOwner({ writing, began, lookForLoss }: Owned): Promise<void> {
-    number = writing.number;
-    if (isCutOff(writing)) return giveUp(writing, "The lease ran out.");
-    const [entry, loss] = await Promise.all([inTime(cells.find(cell)), inTime(lookForLoss(number))]);
-    if (isCutOff(writing)) return giveUp(writing, "The lease ran out.");
-    if (entry === "unknown") {
-      retry ??= setTimeout(wake, RETRY_MS);
-      return;
-    }
-    if (!entry || !isHolder(entry.owner, self)) {
-      return giveUp(writing, entry ? `${entry.owner.address} owns it, claim ${entry.epoch}.` : "Nobody owns it.");
-    }
-    if (loss === "unknown" || loss === "unsure") retry ??= setTimeout(wake, RETRY_MS);
-    else if (loss.last < number) return giveUp(writing, "The engine has lost the end of the log.");
-    else {
-      const usable = { ...loss, longer: lostEntries.usable(loss.longer, entry) };
-      if (missingFrom(usable) > writing.number - began) return yieldTo(longestOf(usable.longer) as string, loss);
-    }
-    const alive = lease.alive();
-    const standby = standbyAmong(alive, entry.standby);
-    if (standby !== entry.standby) await cells.swap(cell, { ...entry, standby });
-    if (typeof loss !== "string") await lostEntries.goOnWithout({ ...entry, standby }, loss.longer);
-    const wanted = deps.wanted();
-    const isDraining = deps.isDraining();
-    const find = (to: string | null | undefined) =>
-      alive.find((node) => node.address === to && node.address !== self.address && canTake(node, entry));
-    // A node that is gone, or gives its own cells up, holds nothing back: neither a drain, nor a later move.
-    const heir = find(wanted) ?? (isDraining ? find(standby) : undefined);
-    if (heir && (heir.copies[cell] ?? 0) >= number - CLOSE_BEHIND) return handOver(heir.address);
-    if (isDraining || (wanted !== undefined && wanted !== self.address)) retry ??= setTimeout(wake, RETRY_MS);
+  async function decideAsOwner(own: Owned): Promise<void> {
+    number = own.writing.number;
+    const duty = await dutyOf(own);
+    if (duty.kind === "giveUp") return giveUp(own.writing, duty.why);
+    if (duty.kind === "yieldTo") return yieldTo(duty.address, duty.loss);
+    if (duty.kind === "handOver") return handOver(duty.address);
+    if (duty.isDue) retry ??= setTimeout(wake, RETRY_MS);
   }
 
   /** What was written here since is less than what the other node has: this file is set aside when it follows. */
@@ -302,12 +278,6 @@ export function createCell(deps: CellDeps): Cell {
     await leave(0);
     await giveTo(address, self.address);
   }
-
-  const isCutOff = (writing: Writing) => writing.lost !== undefined || !lease.isTrusted();
-
-  /** The owner must not wait for an engine that is silent: it has to end before the others take it for dead. */
-  const inTime = <Answer>(asked: Promise<Answer>) =>
-    Promise.race([asked.catch(() => "unknown" as const), Bun.sleep(findMs).then(() => "unknown" as const)]);
 
   async function giveUp(writing: Writing, why: string): Promise<void> {
     deps.onLost(writing.lost ?? new Error(why));

@@ -69,7 +69,7 @@ const placeOf = ({ cell, count, alive }: Succession) => placesOf(count, alive)[c
 let placed: { key: string; places: Place[] } | undefined;
 
 /** Where each cell is placed. Nodes that are draining count only if there are no others. */
-export function placesOf(count: number, alive: readonly Seen[]): readonly Place[] {
+export function placesOf(count: number, alive: readonly Pick<Seen, "address" | "isDraining">[]): readonly Place[] {
   const staying = alive.filter(({ isDraining }) => !isDraining);
   const nodes = (staying.length > 0 ? staying : alive).map(({ address }) => address).toSorted();
   const key = `${count} ${nodes.join(" ")}`;

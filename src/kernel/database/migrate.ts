@@ -1,4 +1,5 @@
 // Migrates the schema, or the tables of a third-party plugin: applies each migration once, in one batch with the row that records it.
+// An empty database gets all of them in one batch, which is one entry of a cluster's log.
 
 import type { Migration } from "../../../migrations/index.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -69,19 +70,20 @@ async function applyMissing(
   const [first] = missing;
   const last = [...alreadyApplied].sort().at(-1);
   if (first && last !== undefined) await before?.(last, first.name);
-  for (const { name, sql } of missing) {
-    const steps = [createTable, ...splitStatements(sql)].map((text): Statement => ({ sql: text, args: [] }));
-    steps.push({
-      sql: `INSERT INTO ${table} (name, applied_at) VALUES (?, ?)`,
-      args: [prefix + name, Date.now()],
-    });
+  const groups = alreadyApplied.size === 0 && missing.length > 0 ? [missing] : missing.map((migration) => [migration]);
+  for (const group of groups) {
+    const steps = group.flatMap(({ name, sql }): Statement[] => [
+      ...splitStatements(sql).map((text) => ({ sql: text, args: [] })),
+      { sql: `INSERT INTO ${table} (name, applied_at) VALUES (?, ?)`, args: [prefix + name, Date.now()] },
+    ]);
     try {
-      await access.write(steps);
+      await access.write([{ sql: createTable, args: [] }, ...steps]);
     } catch (error) {
-      // Another process on the same server may have applied it first.
-      if (!(await readApplied(access, ledger)).has(name)) throw error;
+      // Another process on the same server may have applied them first.
+      const applied = await readApplied(access, ledger);
+      if (!group.every(({ name }) => applied.has(name))) throw error;
     }
-    log.debug("a migration was applied", { migration: prefix + name });
+    log.debug("migrations were applied", { migrations: group.map(({ name }) => prefix + name) });
   }
   return missing.map((migration) => migration.name);
 }

@@ -56,6 +56,15 @@ test("missing migrations are applied, each once and completely", async () => {
   await again.close();
 });
 
+test("an empty database gets all migrations at once, or none", async () => {
+  const one = { name: "0001_one", sql: "CREATE TABLE one (a TEXT) STRICT;" };
+  const broken = { name: "0002_broken", sql: "INSERT INTO nowhere VALUES (1);" };
+  await expect(open([one, broken])).rejects.toThrow("nowhere");
+  const database = await open([one]);
+  expect((await database.read("SELECT name FROM migrations")).rows.map(({ name }) => name)).toEqual(["0001_one"]);
+  await database.close();
+});
+
 test("a script is split at the semicolons between its statements", () => {
   const script = `-- first; comment
     CREATE TABLE "a;b" (c TEXT DEFAULT ';' /* ; */, d TEXT DEFAULT 'it''s; -- no comment');

@@ -3,9 +3,10 @@
 import { writeSync } from "node:fs";
 import type { CheckReport } from "../../../cluster/check/check.ts";
 import type { Engine } from "../../../cluster/engine.ts";
-import { raiseCount, readCount } from "../../../cluster/ownership/cell-table.ts";
+import { placeNewCells, raiseCount, readCount } from "../../../cluster/ownership/cell-table.ts";
 import { keyOf } from "../../../cluster/ownership/lease.ts";
 import { drainKey, keepKey, moveKey } from "../../../cluster/ownership/orders.ts";
+import { placesOf } from "../../../cluster/ownership/succession.ts";
 import { clusterSettings } from "../../../cluster/settings.ts";
 import { type ClusterStatus, readStatus } from "../../../cluster/status.ts";
 import { type Config, environment } from "../../../kernel/config/config.ts";
@@ -75,13 +76,24 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
           `The cluster has ${have} cells already. To have fewer, run: ${programName()} cells remove ${have - 1}`,
         );
       // Each has a process on two machines, and to take it away again takes a while.
-      const machines = (await readStatus(engine)).nodes.filter(({ lease }) => lease === "ok").length;
+      const { nodes } = await readStatus(engine);
+      const machines = nodes.filter(({ lease }) => lease === "ok").length;
       const most = Math.min(MAX_CELLS, machines * CELLS_OF_MACHINE);
       if (next > most)
         throw new StartError(
           `With ${machines === 1 ? "one machine" : `${machines} machines`}, a cluster has at most ${most} cells: ${CELLS_OF_MACHINE} for each machine. Each takes 30 MiB of memory on two of them. Start more machines first.`,
         );
-      await raiseCount(await engine.table("cells"), next);
+      const table = await engine.table("cells");
+      await raiseCount(table, next);
+      const alive = nodes.filter(({ lease }) => lease !== "lost");
+      await placeNewCells(
+        table,
+        placesOf(
+          next,
+          alive.map(({ address, lease }) => ({ address, isDraining: lease !== "ok" })),
+        ),
+        have,
+      );
       const { cells } = await until(
         engine,
         ({ cells }) => cells.length === next && cells.every(({ state }) => state === "ok" || state === "no standby"),
