@@ -11,7 +11,7 @@ import { grow, LARGE } from "./support/grow.ts";
 import { binary, type Owner, ownerOf, serviceEnv, startUpstream } from "./support/service.ts";
 import { watchStalls } from "./support/stalls.ts";
 
-const SHARE = 0.6;
+const SHARE = 0.4;
 const AGENTS = 5;
 /** Kills, and moves. */
 const TIMES = 3;

@@ -4,10 +4,12 @@ import { runTakeovers } from "./support/bots-over-takeovers.ts";
 import { seeded } from "./support/eventually.ts";
 import { startPlatforms } from "./support/storm-platforms.ts";
 
+const BOTS = 20;
+
 test("20 bots of each platform answer all that they are sent while their cell moves and while its machine is killed", async () => {
   await using started = new AsyncDisposableStack();
   const platforms = await startPlatforms(started);
-  const results = await runTakeovers({ platforms, bots: 20, random: seeded(1) });
+  const results = await runTakeovers({ platforms, bots: BOTS, random: seeded(1) });
   console.log(`bots over takeovers: ${JSON.stringify(results)}`);
   expect(results.map(({ platform, overlaps }) => [platform, overlaps])).toEqual([
     ["Telegram", 0],
@@ -15,6 +17,8 @@ test("20 bots of each platform answer all that they are sent while their cell mo
     ["WhatsApp", undefined],
     ["Slack", undefined],
   ]);
+  // Each session is resumed on the machine that the cell moves to, and again on the other one after the kill.
+  expect(results.find(({ platform }) => platform === "Discord")?.resumes).toBe(2 * BOTS);
   for (const result of results) {
     expect(result).toMatchObject({ lost: 0, disordered: 0, limited: 0 });
     expect(result.repeated).toBe(result.repeatedOnTheirWay);

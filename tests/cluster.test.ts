@@ -267,13 +267,26 @@ describe("two machines", () => {
 
   test("the end of the owner moves the cell within a moment, and a message under way is answered once", async () => {
     const [owner, other] = await pair(cluster);
+    // The model takes longer than the grace: the next owner asks it again.
+    upstream.script((asked) => (asked.lastUser === "still there?" ? { ...echo(asked), delayMs: 4_000 } : echo(asked)));
+    const headers = { "idempotency-key": "message-under-way" };
+    const send = () =>
+      ada.post<{ reply?: string }>("/api/agent", { message: "still there?", agentId: agent.id }, { headers });
+    const first = send();
+    await eventually(() => upstream.chats.some(({ lastUser }) => lastUser === "still there?"));
     const began = performance.now();
     expect(await owner.stop()).toBe(0);
     await answers(ada);
     expect(await cluster.owner()).toBe(other);
     expect(performance.now() - began).toBeLessThan(5_000);
-    const { body } = await ada.post<{ reply: string }>("/api/agent", { message: "still there?", agentId: agent.id });
-    expect(body.reply).toBe("echo: still there?");
+    await first;
+    const reply = await eventually(async () => (await send()).body.reply);
+    expect(reply).toBe("echo: still there?");
+    upstream.script(echo);
+    const copy = new Database(join(other.dir, "data/berth.db"), { readonly: true });
+    const rows = copy.query("SELECT status FROM inbox WHERE content = 'still there?'").all();
+    copy.close();
+    expect(rows).toEqual([{ status: "done" }]);
     await owner.restart({ keepPorts: true });
     await cluster.followed();
   });

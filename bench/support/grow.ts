@@ -98,13 +98,13 @@ export function grow(dir: string, growth: Growth): string {
        SELECT s.id || '-' || m.n, s.id, s.agent_id, ${idAt(`s.created_at + m.n / 2 * 60000`, "s.rowid * 64 + m.n / 2")}, s.platform,
          CASE m.n % 2 WHEN 0 THEN 'user' ELSE 'assistant' END, 'What the harbour said on its day number ' || m.n || ': ' || hex(randomblob(60)),
          s.created_at + m.n * 30000
-       FROM sessions AS s, (${series(MESSAGES)} SELECT n FROM series) AS m WHERE s.id LIKE 'sess_0%'`,
+       FROM sessions AS s, (${series(MESSAGES)} SELECT n FROM series) AS m WHERE s.id LIKE 'sess_00000000%'`,
     );
     run(
       `INSERT INTO inbox (id, agent_id, session_id, platform, peer, sender_id, sender_name, by_owner, content, topic, status, reply, received_at, settled_at)
        SELECT m.inbox_id, m.agent_id, m.session_id, m.platform, s.peer, 'grown', '', 1, m.content,
          CASE m.platform WHEN 'api' THEN 'topic-' || (s.rowid % ${TOPICS}) END, 'done', m.seq + 1, m.created_at, m.created_at + 900
-       FROM messages AS m JOIN sessions AS s ON s.id = m.session_id WHERE m.role = 'user'`,
+       FROM messages AS m JOIN sessions AS s ON s.id = m.session_id WHERE m.role = 'user' AND s.id LIKE 'sess_00000000%'`,
     );
     run(
       `INSERT INTO outbox (id, inbox_id, agent_id, platform, peer, body, status, attempts, created_at, sent_at)

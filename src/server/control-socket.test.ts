@@ -1,7 +1,7 @@
 // Tests commands over the control socket and, without a service, on the file.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { createClient } from "../../tests/support/client.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
@@ -197,6 +197,18 @@ describe("a socket that can't be created", () => {
     expect(warnings).toEqual([]);
     expect(existsSync(socketOf(config))).toBe(true);
   });
+});
+
+test("a command whose service ends in the middle says so, and is not run again on the database", async () => {
+  const dir = temporaryDir();
+  const config = loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path });
+  const ending = createServer((socket) => void socket.on("data", () => socket.destroy()));
+  await new Promise<void>((resolve) => ending.listen(join(dir.path, "berth.sock"), resolve));
+  const grant = runCommand(config, "user.invite", { email: "grace@example.com" });
+  await expect(grant).rejects.toThrow("The service ended while it ran this command. Whether it was done is not known");
+  ending.close();
+  expect(existsSync(join(dir.path, "berth.db"))).toBe(false);
+  dir.remove();
 });
 
 describe("while no service runs", () => {

@@ -22,7 +22,7 @@ export interface FaultDeps {
   signUps(): () => Promise<void>;
 }
 
-/** Of the log of a cell. The other logs and tables lose what they got meanwhile. */
+/** Of the log of a cell, at least. The other logs and tables lose what they got meanwhile, too. */
 const CUTS = [1, 100];
 export const STOPPED_MS = [1_000, 3_000, 4_000, 5_000, 9_000];
 
@@ -80,13 +80,14 @@ export const FAULTS: readonly Fault[] = [
     weight: 1,
     async run(deps) {
       const { cluster, random } = deps;
-      const ended = deps.interrupt();
       const restarts: Promise<void>[] = [];
       for (let times = 15; times > 0; times--) {
         const running = cluster.nodes.filter((node) => node.running);
         const node = running.length > 0 ? random.pick(running) : undefined;
         if (node) {
+          const ended = deps.interrupt();
           await killNode(node, deps);
+          ended();
           // One that is killed before it is ready is started again in the end.
           const again = Bun.sleep(random.integer(0, 4_000)).then(() => restart(node));
           restarts.push(again.catch(() => undefined));
@@ -95,7 +96,6 @@ export const FAULTS: readonly Fault[] = [
       }
       await Promise.all(restarts);
       await Promise.all(cluster.nodes.map(restart));
-      ended();
     },
   },
   {
@@ -235,7 +235,7 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   ...CUTS.map((entries) => ({
-    name: `put all servers of NATS back to what they had ${entries === 1 ? "one entry" : `${entries} entries`} ago`,
+    name: `put all servers of NATS back to an earlier state, at least ${entries === 1 ? "one entry" : `${entries} entries`} of a cell ago`,
     weight: 1,
     async run(deps: FaultDeps) {
       const { cluster, cells, random, interrupt } = deps;

@@ -95,12 +95,12 @@ export const NETWORK_FAULTS: readonly Fault[] = [
     async run(deps) {
       const { random } = deps;
       const gates = deps.cluster.gatesOf(await someMachine(deps));
-      const ended = deps.interrupt();
       for (let times = random.integer(2, 8); times > 0; times--) {
+        const ended = deps.interrupt();
         await loseAnswers(gates, random.integer(20, 900));
+        ended();
         await Bun.sleep(random.integer(50, 1_500));
       }
-      ended();
     },
   },
   {
@@ -113,12 +113,14 @@ export const NETWORK_FAULTS: readonly Fault[] = [
       const gates = cluster.nodes.filter((node) => node !== owner).flatMap(cluster.gatesOf);
       const ended = deps.interrupt();
       await killNode(owner, deps);
+      ended();
       await Bun.sleep(random.integer(2_500, 3_500));
       for (let times = 8; times > 0; times--) {
+        const lost = deps.interrupt();
         await loseAnswers(gates, random.integer(20, 400));
+        lost();
         await Bun.sleep(random.integer(50, 400));
       }
-      ended();
       await restart(owner);
     },
   },
@@ -163,12 +165,12 @@ export const NETWORK_FAULTS: readonly Fault[] = [
     async run(deps) {
       const { random } = deps;
       const gates = deps.cluster.gatesOf(await someMachine(deps));
-      const ended = deps.interrupt();
       for (let times = random.integer(4, 10); times > 0; times--) {
+        const ended = deps.interrupt();
         await hold(gates, random.pick(["all", "answers"] as const), random.integer(100, 2_000));
+        ended();
         await Bun.sleep(random.integer(50, 800));
       }
-      ended();
     },
   },
 ];

@@ -26,6 +26,8 @@ export interface TakeoverResult {
   limited: number;
   /** Connections or polls that a bot began while it had another one; left out where several are allowed, or there are none. */
   overlaps?: number;
+  /** Sessions that went on, where a platform has them. */
+  resumes?: number;
   /** Milliseconds from the command until each bot has answered on the new machine, and from the kill until it has answered what it was sent then. */
   answeredMs: { move: number; kill: number };
 }
@@ -80,13 +82,14 @@ export async function runTakeovers({ platforms, bots, random, binary }: BotsOpti
 
   return Promise.all(
     platforms.map(async (platform, n) => {
-      const { limited, overlaps } = await platform.stats();
+      const { limited, overlaps, resumes } = await platform.stats();
       return {
         platform: platform.name,
         messages: sent.length + atKill.length,
         ...(await wrongReplies(platform, [...sent, ...atKill])),
         limited,
         ...(overlaps !== undefined && { overlaps }),
+        ...(resumes !== undefined && { resumes }),
         answeredMs: { move: moves[n] ?? Number.NaN, kill: kills[n] ?? Number.NaN },
         repeatedOnTheirWay: await repeatedOf(platform, before),
       };

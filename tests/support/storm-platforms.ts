@@ -88,8 +88,8 @@ export async function startDiscordPlatform(): Promise<StormPlatform> {
     },
     set: (down) => fake.set({ down }),
     async stats() {
-      const { sent, tooMany, turnedAway, returned, overlaps } = await fake.stats();
-      return { sent, limited: tooMany, turnedAway, returned, overlaps };
+      const { sent, tooMany, turnedAway, returned, overlaps, resumes } = await fake.stats();
+      return { sent, limited: tooMany, turnedAway, returned, overlaps, resumes };
     },
     [Symbol.asyncDispose]: () => fake.stop(),
   };

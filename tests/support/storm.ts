@@ -35,7 +35,14 @@ export interface StormPlatform extends AsyncDisposable {
    * `limited`: calls refused by a rate limit. `turnedAway`: calls during the outage. `overlaps`: connections or polls that a bot
    * began while it had another one; left out where a bot may have several, or has none.
    */
-  stats(): Promise<{ sent: number; limited: number; turnedAway: number; returned: number[]; overlaps?: number }>;
+  stats(): Promise<{
+    sent: number;
+    limited: number;
+    turnedAway: number;
+    returned: number[];
+    overlaps?: number;
+    resumes?: number;
+  }>;
 }
 
 export interface Storm {

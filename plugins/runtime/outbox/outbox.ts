@@ -16,7 +16,7 @@ const LIMITS = { ...LANE_LIMITS, perAgent: 16, inFlight: 256 };
 export const MAX_DELIVERY_ATTEMPTS = 40;
 const FIRST_DELAY = 500;
 const MAX_DELAY = HOUR;
-/** The grace for sends in flight when the process ends. */
+/** The longest grace for sends in flight when the process ends. */
 const STOP_GRACE = 2 * SECOND;
 /** How long `areDeliveriesRecorded` waits for a record. */
 const RECORD_TIMEOUT = 3 * SECOND;
@@ -48,8 +48,8 @@ export interface Outbox {
   drop(agentId: string): void;
   /** Replies in memory, waiting or in flight. */
   size(): number;
-  /** Stops delivering; replies that have not arrived after a short grace stay pending for the next start. */
-  stop(): Promise<void>;
+  /** Stops delivering; replies that have not arrived after the grace, two seconds at most, stay pending for the next start. */
+  stop(graceMs?: number): Promise<void>;
 }
 
 interface Deps extends Pick<Kernel, "database" | "log"> {
@@ -292,9 +292,10 @@ export function createOutbox(deps: Deps): Outbox {
     },
     size: lanes.size,
 
-    async stop() {
+    async stop(graceMs = STOP_GRACE) {
       const drained = lanes.drain();
-      const grace = setTimeout(() => stopping.abort(new DOMException("Berth is stopping.", "AbortError")), STOP_GRACE);
+      const end = () => stopping.abort(new DOMException("Berth is stopping.", "AbortError"));
+      const grace = setTimeout(end, Math.min(STOP_GRACE, graceMs));
       await drained;
       clearTimeout(grace);
     },

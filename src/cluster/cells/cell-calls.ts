@@ -21,7 +21,8 @@ export interface CellCallsDeps {
 export interface CellCalls {
   /**
    * Throws what the cell threw, and 503 `CELL_AWAY` if it is served nowhere within `waitMs` (default: 8 s). A call of
-   * the directory or for a load may be repeated that a cell did not end; a question and a command are not. Arguments and results are JSON.
+   * the directory or for a load may be repeated that a cell did not end. A question is repeated only if the cell has done nothing, and a
+   * command never. Arguments and results are JSON.
    */
   call<Result>(cell: number, name: string, args?: unknown, waitMs?: number): Promise<Result>;
   /** Answers a call of another node; undefined if the cell is not on this machine. */
@@ -32,13 +33,13 @@ const PATH = "/cluster/call";
 const LOOK_MS = 250;
 /** A call that is not even made again if the cell has said that it is away: a part of it may have been done. */
 const COMMAND = "command";
-/** Calls that have the same effect when they are made twice: they are made again if the cell ended in the middle. */
 interface Answer {
   ok: boolean;
   status: number;
   body: Record<string, unknown>;
 }
 
+/** Calls that have the same effect when they are made twice: they are made again if the cell ended in the middle. */
 const REPEATABLE = new Set(["find", "reserve", "confirm", "knows", "leastLoaded", "load", "moveAccount", "isClosing"]);
 const mayHaveEnded = (error: unknown) => error instanceof AppError && error.code === "RELAY_BROKEN";
 
@@ -73,8 +74,10 @@ export function createCellCalls({ local, node, grants, changed }: CellCallsDeps)
       throw brokenRelay();
     }
     const { ok, status, body } = outcome;
-    if (!ok) throw toError({ status, body });
-    return { result: body.result };
+    if (ok) return { result: body.result };
+    const error = toError({ status, body });
+    if (mayHaveEnded(error) && REPEATABLE.has(name)) return undefined;
+    throw error;
   }
 
   /** A machine that has lost its power does not answer: its call breaks off once another one has the cell. */

@@ -25,6 +25,30 @@ test("one that is taken in time is written once", async () => {
   expect(await engine.bounds()).toMatchObject({ last: 1 });
 });
 
+test("one whose answer is not waited for any more is not known: it may be written", async () => {
+  const engine = createMemoryLog();
+  const ended = new AbortController();
+  const log = openCellLog(engine, 0, ended.signal);
+  engine.fault = () => {
+    ended.abort(new Error("The cell has moved."));
+    return "answer-lost";
+  };
+  await expect(log.append(entry)).rejects.toThrow(EngineUnavailable);
+  expect(await engine.bounds()).toMatchObject({ last: 1 });
+  // Nothing is sent from then on, which is known.
+  await expect(log.append(entry)).rejects.toThrow("The cell has moved.");
+  expect(await engine.bounds()).toMatchObject({ last: 1 });
+});
+
+test("an engine that never answers is left as soon as the signal aborts", async () => {
+  const engine = createMemoryLog();
+  const ended = new AbortController();
+  const silent = Object.assign(Object.create(engine), { append: () => new Promise<never>(() => undefined) });
+  const appended = openCellLog(silent, 0, ended.signal).append(entry);
+  ended.abort(new Error("The cell has moved."));
+  await expect(appended).rejects.toThrow(EngineUnavailable);
+});
+
 test("an entry is written in parts as large as the engine takes", async () => {
   const engine = createMemoryLog();
   engine.maxBytes = 300;

@@ -29,8 +29,9 @@ export interface CellLog {
   /** The number of the last message. */
   readonly last: number;
   /**
-   * Appends one entry and returns where it is. Rejects with `Moved` once another node has appended, with the signal's reason, and with
-   * `EngineUnavailable` if the engine does not take it for long: then the entry may be in the log all the same.
+   * Appends one entry and returns where it is. Rejects with `Moved` once another node has appended, with the signal's reason if it has
+   * aborted before, and with `EngineUnavailable` if the signal aborts meanwhile or the engine does not take it for long: then the entry
+   * may be in the log all the same.
    */
   append(entry: Uint8Array): Promise<EntryPlace>;
 }
@@ -45,20 +46,22 @@ export function openCellLog(
   /** The messages of an entry differ from all others: who finds its own at its place has written it. */
   async function appendMessage(bytes: Uint8Array): Promise<void> {
     const deadline = performance.now() + giveUpMs;
-    for (;;) {
-      signal.throwIfAborted();
+    signal.throwIfAborted();
+    for (let isFirst = true; ; isFirst = false) {
       try {
-        last = await engine.append(last, bytes);
+        last = await unlessAborted(engine.append(last, bytes), signal);
         return;
       } catch (error) {
-        if (error instanceof Moved) {
-          // An earlier send, whose answer was lost, may be what has moved the log.
-          const found = await engine.read(last + 1).catch(() => undefined);
-          if (found === undefined || !Buffer.from(found).equals(bytes)) throw error;
+        if (!(error instanceof Moved || error instanceof EngineUnavailable)) throw error;
+        // An earlier send, whose answer was lost, may be what has moved the log.
+        const found = error instanceof Moved ? await engine.read(last + 1).catch(() => "unknown" as const) : "unknown";
+        if (found instanceof Uint8Array && Buffer.from(found).equals(bytes)) {
           last += 1;
           return;
         }
-        if (!(error instanceof EngineUnavailable) || performance.now() > deadline) throw error;
+        if (found instanceof Uint8Array || (found === undefined && isFirst)) throw error;
+        if (signal.aborted || found === undefined || performance.now() > deadline)
+          throw new EngineUnavailable(error.message, { cause: error });
         await Bun.sleep(RETRY_MS);
       }
     }
@@ -76,6 +79,15 @@ export function openCellLog(
       return { after, number: last, id: id.toHex() };
     },
   };
+}
+
+/** Rejects with `EngineUnavailable` once the signal aborts: an engine that is silent answers after seconds. */
+function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const abort = () => reject(new EngineUnavailable("The answer was not waited for.", { cause: signal.reason }));
+  signal.addEventListener("abort", abort, { once: true });
+  work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  return promise;
 }
 
 /** The messages of an entry. Each has the entry's own id, so that no two are equal. */

@@ -77,6 +77,25 @@ describe("the number of cells", () => {
   });
 });
 
+test("an entry is not written over what has come since it was looked at", async () => {
+  const cluster = createMemoryEngine();
+  const { table, cells } = await watch(cluster);
+  await cells.swap(0, entryOf("http://node-0"));
+  await cells.find(0);
+  await table.put("0", JSON.stringify(entryOf("http://node-1")));
+  await eventually(() => cells.seen(0)?.owner.address === "http://node-1");
+  expect(await cells.swap(0, entryOf("http://node-2"))).toBe(false);
+  await cells.find(0);
+  expect(await cells.swap(0, entryOf("http://node-2"))).toBe(true);
+});
+
+test("two who raise the number of cells at once leave the higher one", async () => {
+  const cluster = createMemoryEngine();
+  const { table } = await watch(cluster);
+  await Promise.all([raiseCount(table, 9), raiseCount(table, 4)]);
+  expect(await readCount(table)).toBe(9);
+});
+
 describe("the places of new cells", () => {
   const placeOf = (n: number) => ({ owner: `http://node-${n}`, standby: `http://node-${n + 1}` });
 

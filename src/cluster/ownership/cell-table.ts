@@ -52,12 +52,26 @@ export async function readCount(table: Pick<Table, "find">): Promise<number> {
   return Math.min(Number(count?.value ?? 1), Number(closed?.value ?? Number.POSITIVE_INFINITY));
 }
 
+/** The number never falls, also if two raise it at once. Returns what it was. */
+async function raiseTo(table: Pick<Table, "find" | "swap">, count: number): Promise<number> {
+  for (;;) {
+    const found = await table.find(COUNT_KEY);
+    const before = Number(found?.value ?? 1);
+    if (before >= count) return before;
+    if ((await table.swap(COUNT_KEY, String(count), found?.revision ?? 0)) !== undefined) return before;
+  }
+}
+
 /** Gives a cluster more cells. Those that were removed are opened again first. */
-export async function raiseCount(table: Pick<Table, "find" | "put" | "remove">, count: number): Promise<void> {
-  const before = Number((await table.find(COUNT_KEY))?.value ?? 1);
-  if (count > before) await table.put(COUNT_KEY, String(count));
-  if (count >= before) await table.remove(CLOSED_KEY);
-  else await table.put(CLOSED_KEY, String(count));
+export async function raiseCount(table: Pick<Table, "find" | "put" | "swap" | "remove">, count: number): Promise<void> {
+  const before = await raiseTo(table, count);
+  for (;;) {
+    const closed = await table.find(CLOSED_KEY);
+    // Nothing is closed here: another one may have raised the number further.
+    if (closed?.value === undefined || Number(closed.value) >= count) return;
+    if (count >= before) return table.remove(CLOSED_KEY);
+    if ((await table.swap(CLOSED_KEY, String(count), closed.revision)) !== undefined) return;
+  }
 }
 
 /**
@@ -97,6 +111,8 @@ export function watchCells(deps: CellTableDeps): CellTable {
   const { table, cluster, leastCount = 1, onChange, onError, retryMs = 1_000 } = deps;
   const stopped = new AbortController();
   const known = new Map<string, { entry: CellEntry | undefined; revision: number }>();
+  /** The revision that `find` has returned last, by key: what has come since was not looked at. */
+  const foundAt = new Map<string, number>();
   let count = leastCount;
   let closed = Number.POSITIVE_INFINITY;
 
@@ -138,15 +154,6 @@ export function watchCells(deps: CellTableDeps): CellTable {
   const requireCluster = async () =>
     void ((await table.find(CLUSTER_KEY)) ?? (await table.swap(CLUSTER_KEY, cluster, 0)));
 
-  /** The engine may have lost the number of cells; the claim of a cell that it does not know brings the number back. */
-  async function requireCount(least: number): Promise<void> {
-    for (;;) {
-      const found = await table.find(COUNT_KEY);
-      if (Number(found?.value ?? 1) >= least) return;
-      if ((await table.swap(COUNT_KEY, String(least), found?.revision ?? 0)) !== undefined) return;
-    }
-  }
-
   return {
     seen: (cell) => known.get(String(cell))?.entry,
     all: () =>
@@ -157,6 +164,7 @@ export function watchCells(deps: CellTableDeps): CellTable {
     async find(cell) {
       const key = String(cell);
       const found = await table.find(key);
+      foundAt.set(key, found?.revision ?? 0);
       if (found && found.revision >= (known.get(key)?.revision ?? 0)) return remember(found);
       // The engine has lost it, or the whole table and counts anew.
       known.delete(key);
@@ -164,10 +172,12 @@ export function watchCells(deps: CellTableDeps): CellTable {
     },
     async swap(cell, entry) {
       const key = String(cell);
-      const former = known.get(key)?.revision ?? 0;
-      if (former === 0) await Promise.all([requireCount(cell + 1), requireCluster()]);
+      const former = foundAt.get(key) ?? known.get(key)?.revision ?? 0;
+      // The engine may have lost the number of cells; the claim of a cell that it does not know brings the number back.
+      if (former === 0) await Promise.all([raiseTo(table, cell + 1), requireCluster()]);
       const revision = await table.swap(key, JSON.stringify(entry), former);
       if (revision === undefined) return false;
+      foundAt.set(key, revision);
       remember({ key, value: JSON.stringify(entry), revision });
       return true;
     },

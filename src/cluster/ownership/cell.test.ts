@@ -43,6 +43,8 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
   const wishes: { wanted: string | undefined; isDraining: boolean } = { wanted: undefined, isDraining: false };
   const warnings: LogFields[] = [];
   let canOpen = true;
+  /** Cells that are opened don't get further than to their database. */
+  let held: { begun: PromiseWithResolvers<Database>; released: PromiseWithResolvers<void> } | undefined;
   let storage: StorageEngine | undefined;
   let database: Database | undefined;
   let cell: Cell | undefined;
@@ -97,6 +99,8 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
         },
       });
       database = opened;
+      held?.begun.resolve(opened);
+      await held?.released.promise;
       return {
         async close() {
           if (database === opened) database = undefined;
@@ -123,6 +127,17 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     warnings,
     set canOpen(can: boolean) {
       canOpen = can;
+    },
+    holdOpening() {
+      const [begun, released] = [Promise.withResolvers<Database>(), Promise.withResolvers<void>()];
+      held = { begun, released };
+      return {
+        begun: begun.promise,
+        release() {
+          held = undefined;
+          released.resolve();
+        },
+      };
     },
     get phase() {
       return cell?.phase;
@@ -242,7 +257,8 @@ describe("a cell", () => {
     await first.takeSnapshot();
     await first.fillDisk();
     const large = "x".repeat(100_000);
-    await expect(first.write(large)).rejects.toMatchObject({ code: "CELL_MOVED" });
+    // It is in the log.
+    await expect(first.write(large)).rejects.toMatchObject({ code: "RELAY_BROKEN" });
     await ownerOf([second]);
     expect(await second.read()).toEqual(["before", large]);
     await second.write("after");
@@ -261,6 +277,22 @@ describe("a cell", () => {
     await eventually(() => first.phase !== "owning", { everyMs: 1 });
     expect(performance.now() - began).toBeLessThan(TIMES.deadMs + TIMES.renewMs);
     expect(first.database).toBeUndefined();
+  });
+
+  test("that is being opened ends when the lease does: what has begun in it may begin elsewhere", async () => {
+    const cluster = createMemoryEngine();
+    const first = await startNode(cluster, 1);
+    const end = first.holdOpening();
+    const opening = await end.begun;
+    first.engine.isSilent = true;
+    const began = performance.now();
+    await expect(opening.write([{ sql: "INSERT INTO notes VALUES ('late')", args: [] }])).rejects.toBeInstanceOf(
+      AppError,
+    );
+    expect(performance.now() - began).toBeLessThan(TIMES.deadMs + TIMES.renewMs);
+    end.release();
+    first.engine.isSilent = false;
+    await ownerOf([first]);
   });
 
   test("is owned again after the engine has lost the table of cells, although no node was cut off", async () => {
@@ -303,7 +335,7 @@ describe("a cell", () => {
     await ownerOf([only]);
     await only.write("before");
     only.engine.isAway = true;
-    await expect(only.write("lost, or not")).rejects.toMatchObject({ status: 503 });
+    await expect(only.write("lost, or not")).rejects.toMatchObject({ code: "RELAY_BROKEN" });
     await eventually(() => only.phase === "idle");
     only.engine.isAway = false;
     await ownerOf([only]);

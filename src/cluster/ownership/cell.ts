@@ -127,6 +127,8 @@ export function createCell(deps: CellDeps): Cell {
 
   function wake(): void {
     isWoken = true;
+    // What has begun while the cell is opened, such as polls for messages, has to end before another node begins it.
+    if (opening && !lease.isTrusted()) opening.end();
     // It begins in a later turn: what it calls may wake it again.
     running ??= Promise.resolve().then(run);
   }

@@ -1,5 +1,6 @@
 // Tells what the failures of a node to open or to follow a cell mean.
 import { MINUTE } from "../../kernel/util/time.ts";
+import { isOfLostCell } from "../away.ts";
 import { EngineUnavailable } from "../engine.ts";
 import { SnapshotNeeded } from "../log/catch-up.ts";
 import { CopyBroken, CopyUnwritable } from "../log/copy.ts";
@@ -21,9 +22,8 @@ export const hasFailed = ({ address, at }: Pick<NodeState, "address" | "at">, { 
 
 /** The engine was away, or the cell went elsewhere: no other node would fare better. */
 export function isOfCluster(error: unknown): boolean {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    if (at instanceof EngineUnavailable || ("code" in at && at.code === "CELL_MOVED")) return true;
-  }
+  if (isOfLostCell(error)) return true;
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof EngineUnavailable) return true;
   return false;
 }
 

@@ -69,8 +69,9 @@ export function createOwnerDuty(deps: OwnerDutyDeps): (owned: OwnedCell) => Prom
     }
     const alive = lease.alive();
     const standby = standbyAmong(alive, entry.standby);
-    if (standby !== entry.standby) await cells.swap(cell, { ...entry, standby });
-    if (!isUnsure) await lostEntries.goOnWithout({ ...entry, standby }, loss.longer);
+    if (standby !== entry.standby) await inTime(cells.swap(cell, { ...entry, standby }));
+    if (!isUnsure) await inTime(lostEntries.goOnWithout({ ...entry, standby }, loss.longer));
+    if (isCutOff()) return CUT_OFF;
     const wanted = deps.wanted();
     const isDraining = deps.isDraining();
     const find = (to: string | null | undefined) =>

@@ -1,7 +1,7 @@
 // How the owner of a cell writes: each group of writes is in the log first, until another node has the cell.
 import type { StorageEngine } from "../../kernel/database/local-engine.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { cellMoved } from "../away.ts";
+import { brokenRelay, cellMoved } from "../away.ts";
 import { EngineUnavailable, type LogEngine, Moved } from "../engine.ts";
 import { catchUp, LogLost } from "../log/catch-up.ts";
 import { type CellLog, openCellLog } from "../log/cell-log.ts";
@@ -114,7 +114,8 @@ export function createWriting(deps: WritingDeps): Writing {
         lifetime.abort(cellMoved());
         onLost();
       }
-      throw cellMoved(error);
+      // The log has refused the entry, or may have it: then the next owner does what it says.
+      throw error instanceof Moved ? cellMoved(error) : brokenRelay(error);
     }
   }
   const guard = (writer: Writer): Writer => ({

@@ -27,6 +27,8 @@ export interface ClusterCellDeps {
   video: RtmpPipe;
   /** Requests that the cell handles. */
   inFlight(): number;
+  /** Whether no other node may have the cell. */
+  isTrusted(): boolean;
   /** What the cell knows of the others. */
   cells: NonNullable<KernelSeams["cells"]>;
   /** Called whenever the cell is open, and its result before it is closed. */
@@ -41,14 +43,14 @@ export interface ClusterCell {
 }
 
 export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
-  const { options, log, files, figures, video, inFlight, cells, onOpen } = deps;
+  const { options, log, files, figures, video, inFlight, isTrusted, cells, onOpen } = deps;
   const load = createLoad();
   let current: OpenCell | undefined;
-  let graceMs = HAND_OVER_MS;
+  /** What is left of the grace, for all that ends. */
+  let graceMs = () => HAND_OVER_MS;
 
-  async function untilIdle(grace: number): Promise<void> {
-    const deadline = performance.now() + grace;
-    while (inFlight() > 0 && performance.now() < deadline) await Bun.sleep(10);
+  async function untilIdle(): Promise<void> {
+    while (inFlight() > 0 && graceMs() > 0) await Bun.sleep(10);
   }
 
   return {
@@ -57,13 +59,15 @@ export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
     },
     load,
     async open(replicate) {
-      graceMs = Math.min(options.config.shutdownGraceMs, HAND_OVER_MS);
+      const whole = Math.min(options.config.shutdownGraceMs, HAND_OVER_MS);
+      // One that is lost while it is opened ends at once what it has begun.
+      graceMs = () => (isTrusted() ? whole : 0);
       await video.close();
       let cell: OpenCell;
       try {
         cell = await openCell({
           ...options,
-          config: withGrace(options.config, () => graceMs),
+          config: withGrace(options.config, () => graceMs()),
           seams: { log: quietWhenMoved(log), replicate, files, cells, onMetrics: figures.register },
         });
       } catch (error) {
@@ -77,12 +81,13 @@ export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
         async close(grace) {
           load.end();
           ends();
-          graceMs = grace;
+          const end = performance.now() + grace;
+          graceMs = () => Math.max(0, end - performance.now());
           current = undefined;
           await runAll([
             () => cell.app.stop(),
-            () => untilIdle(grace),
-            () => cell.kernel.jobs.stop(),
+            untilIdle,
+            () => cell.kernel.jobs.stop(graceMs()),
             () => cell.kernel.close(),
             () => video.open(),
           ]);

@@ -83,6 +83,7 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
     files: createSharedFiles({ blobs, dataDir: config.dataDir, log }),
     figures,
     video,
+    isTrusted: () => node?.isTrusted() ?? true,
   });
   /**
    * Deletes what processes have left that ended: in the store parts of files, for which one machine looks for all, and on this machine's

@@ -115,9 +115,23 @@ async function sendToService(
 ): Promise<Response | undefined> {
   const body = JSON.stringify({ name, args });
   try {
-    return await fetch("http://localhost/", { unix: socketPath(config), method: "POST", body });
-  } catch {
+    // A command may take minutes, as a backup does: without this, Bun gives up after five.
+    const asked = { unix: socketPath(config), method: "POST", body, timeout: false };
+    return await fetch("http://localhost/", asked as BunFetchRequestInit);
+  } catch (error) {
     // No service listens. If one runs nevertheless, the lock of the database refuses to open it.
-    return undefined;
+    if (error instanceof Error && "code" in error && NOT_LISTENING.has(String(error.code))) return undefined;
+    throw brokenCommand(error);
   }
 }
+
+const NOT_LISTENING = new Set(["ENOENT", "ECONNREFUSED", "FailedToOpenSocket"]);
+
+const brokenCommand = (cause: unknown) =>
+  new AppError(
+    502,
+    "RELAY_BROKEN",
+    "The service ended while it ran this command. Whether it was done is not known: look, then run it again.",
+    {},
+    { cause },
+  );

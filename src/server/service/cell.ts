@@ -60,7 +60,7 @@ export async function openCell({ config, env, external, seams }: CellOptions): P
     }
     return { kernel, app, runCommand: runCommandOf(createCommandHandlers(kernel, app)) };
   } catch (error) {
-    const steps = [() => app?.stop(), () => kernel.jobs.stop(), () => kernel.close()];
+    const steps = [() => app?.stop(), () => kernel.jobs.stop(config.shutdownGraceMs), () => kernel.close()];
     await runAll(steps).catch((closeError: unknown) =>
       kernel.log.error("what was started could not be closed", { error: closeError }),
     );

@@ -2,7 +2,7 @@
 
 import { writeSync } from "node:fs";
 import type { CheckReport } from "../../../cluster/check/check.ts";
-import type { Engine } from "../../../cluster/engine.ts";
+import { type Engine, EngineUnavailable } from "../../../cluster/engine.ts";
 import { placeNewCells, raiseCount, readCount } from "../../../cluster/ownership/cell-table.ts";
 import { keyOf } from "../../../cluster/ownership/lease.ts";
 import { drainKey, keepKey, moveKey } from "../../../cluster/ownership/orders.ts";
@@ -234,6 +234,11 @@ export async function clusterCommand([name = "", ...args]: string[], flags: Flag
     if (name !== "status" && name !== "check" && !(name === "cells" && args.length === 0))
       await note(config, name, args);
     return 0;
+  } catch (error) {
+    if (!(error instanceof EngineUnavailable)) throw error;
+    throw new StartError(
+      `NATS did not answer in time (${error.message}). Try again; if it stays so, look whether all of its servers are well: ${programName()} doctor`,
+    );
   } finally {
     await engine.close();
   }
