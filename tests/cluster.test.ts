@@ -268,7 +268,9 @@ describe("two machines", () => {
   test("the end of the owner moves the cell within a moment, and a message under way is answered once", async () => {
     const [owner, other] = await pair(cluster);
     // The model takes longer than the grace: the next owner asks it again.
-    upstream.script((asked) => (asked.lastUser === "still there?" ? { ...echo(asked), delayMs: 4_000 } : echo(asked)));
+    upstream.script((asked) =>
+      asked.lastUser === "still there?" ? { text: "echo: still there?", delayMs: 4_000 } : echo(asked),
+    );
     const headers = { "idempotency-key": "message-under-way" };
     const send = () =>
       ada.post<{ reply?: string }>("/api/agent", { message: "still there?", agentId: agent.id }, { headers });
