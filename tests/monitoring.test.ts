@@ -198,12 +198,13 @@ describe("the alert rules", () => {
   });
 
   test("are read with the configuration that docs/monitoring.md shows", () => {
-    const [block] = testedBlocks(import.meta.path, "docs/monitoring.md", 1);
-    const dir = temporaryDir();
-    writeFileSync(join(dir.path, "prometheus.yml"), block.code);
-    writeFileSync(join(dir.path, "alerts.yml"), read("alerts.yml"));
-    expect(promtool(["check", "config", join(dir.path, "prometheus.yml")])).toMatchObject({ exitCode: 0 });
-    dir.remove();
+    for (const { code } of testedBlocks(import.meta.path, "docs/monitoring.md", 2)) {
+      const dir = temporaryDir();
+      writeFileSync(join(dir.path, "prometheus.yml"), code);
+      writeFileSync(join(dir.path, "alerts.yml"), read("alerts.yml"));
+      expect(promtool(["check", "config", join(dir.path, "prometheus.yml")])).toMatchObject({ exitCode: 0 });
+      dir.remove();
+    }
   });
 
   test("each have a test of both, and say what is wrong and what to do", () => {
