@@ -6,8 +6,8 @@ import { openNatsEngine } from "../../src/cluster/nats/nats-engine.ts";
 import { cellDataDir } from "../../src/server/cells/folders.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Contents, compareCopies, contentsOf, copiesAtEnd } from "./copies.ts";
-import { type Chat, chatsOf, isText, type Messages, replyTo, type SignUps, textOf } from "./load.ts";
-import { CALLERS, checkBudget, type Spending } from "./spending.ts";
+import { type Chat, chatOf, chatsOf, isText, type Messages, replyTo, type SignUps, textOf } from "./load.ts";
+import { CALLERS, checkBudget, isSpendingIn, type Spending } from "./spending.ts";
 import type { World } from "./world.ts";
 
 /** A time in which processes ended or were cut off. */
@@ -160,6 +160,11 @@ export async function checkFiles(
     const { calls: inLedger, ...found } = counts;
     if (JSON.stringify(found) !== JSON.stringify(expected))
       throw new Error(`${file}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}.`);
+    const asked = upstream.chats.filter(
+      ({ lastUser }) => chats[chatOf(lastUser) ?? -1]?.cell === cell || isSpendingIn(lastUser, cell),
+    ).length;
+    if (inLedger < asked)
+      throw new Error(`The model was called ${asked} times for cell ${cell}, and its ledger has ${inLedger} calls.`);
     calls += inLedger;
   }
   if (calls < upstream.chats.length)

@@ -17,7 +17,12 @@ export const textOf = (chat: number, n: number) => `message ${n} of chat ${chat}
 /** Of the model, which echoes what it is told. */
 export const replyTo = (text: string) => `echo: ${text}`;
 export const isReply = (text: string) => /^echo: message \d+ of chat \d+$/.test(text);
-export const isText = (text: string) => /^message \d+ of chat \d+$/.test(text);
+/** The chat of a message; undefined if the text is none. */
+export function chatOf(text: string): number | undefined {
+  const [, chat] = /^message \d+ of chat (\d+)$/.exec(text) ?? [];
+  return chat === undefined ? undefined : Number(chat);
+}
+export const isText = (text: string) => chatOf(text) !== undefined;
 
 /** A chat of one of the ways. */
 export interface Chat {

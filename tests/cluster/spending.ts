@@ -13,6 +13,8 @@ const BUDGET_USD_A_MINUTE = 0.09;
 export const SPENT_TOKENS = { prompt: 10, completion: 1_000 };
 const SPENDING = "spend the budget";
 export const isSpending = (text: string) => text.startsWith(SPENDING);
+const spendingIn = (cell: number) => `${SPENDING} of cell ${cell}:`;
+export const isSpendingIn = (text: string, cell: number) => text.startsWith(spendingIn(cell));
 /** Of each budget: calls that are under way at once would exceed it if they were not reserved. */
 export const CALLERS = 3;
 const PACE_MS = 300;
@@ -45,7 +47,7 @@ export async function startSpending({ cluster, accounts }: World, seconds: numbe
       const client = createClient(cluster);
       /** Again under its key until it is answered or refused. */
       const call = async (n: number) => {
-        const message = `${SPENDING} ${caller} ${n}`;
+        const message = `${spendingIn(cell)} ${caller} ${n}`;
         const headers = { cookie, "idempotency-key": `caller-${caller}-${n}` };
         for (let isRepeated = true; isRepeated && !isOver; ) {
           const signal = AbortSignal.timeout(TIMEOUT_MS);
