@@ -133,8 +133,8 @@ async function writeFile(cluster: Cluster, { agentIds, headers }: Owner): Promis
     },
     { timeoutMs: PATIENCE_MS, everyMs: 100 },
   );
-  const took = performance.now() - began;
   await untilFollowed(cluster);
+  const took = performance.now() - began;
   const said = await command(cluster.nodes[0] as Berth, "cluster", "check", "0");
   return { ...plain("a file of 5 MB, until its passages are in the copies", took), baseline: said.trim() };
 }

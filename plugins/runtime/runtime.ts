@@ -282,7 +282,7 @@ export function createRuntime(deps: Deps) {
       runningTurns.stopWithin(config.shutdownGraceMs);
       await drained;
       slowReplies.stop();
-      await outbox.stop(config.shutdownGraceMs);
+      await outbox.stop(config.sendGraceMs);
     },
 
     /** Entries, callers and turns held in memory: 0 when the runtime is idle. */

@@ -24,7 +24,7 @@ beforeEach(async () => {
   outbox = newOutbox();
 });
 afterEach(async () => {
-  await outbox.stop();
+  await outbox.stop(2_000);
   await store.remove();
 });
 
@@ -252,7 +252,7 @@ describe("a stopped agent", () => {
     deliverVia("channel_a", async () => ({ kind: "paused" }));
     await put(reply("hello"));
     await idle();
-    await outbox.stop();
+    await outbox.stop(2_000);
     outbox = newOutbox();
     const { arrived, tries, deliver } = platform([{ kind: "paused" }]);
     deliverVia("channel_a", deliver);
@@ -273,7 +273,7 @@ describe("shutdown and restart", () => {
     });
     await put(reply("1"), reply("2"), reply("3", { peer: "two" }));
     await eventually(async () => (await rows())[2]?.status === "sent");
-    await outbox.stop();
+    await outbox.stop(2_000);
     expect(await rows()).toMatchObject([
       { body: "1", status: "pending", attempts: 0, parts: '["part-0"]' },
       { body: "2", status: "pending" },
@@ -316,7 +316,7 @@ describe("shutdown and restart", () => {
       return { kind: "sent" };
     });
     await put(reply("1"));
-    const stopped = outbox.stop();
+    const stopped = outbox.stop(2_000);
     sending.resolve();
     await stopped;
     expect(await rows()).toMatchObject([{ status: "sent" }]);
@@ -347,7 +347,7 @@ describe("areDeliveriesRecorded", () => {
     await eventually(async () => (await rows()).length === 1);
     const { rows: left } = await store.database.read("SELECT id FROM outbox");
     const id = String(left[0]?.id);
-    await outbox.stop();
+    await outbox.stop(2_000);
     await store.database.write([{ sql: "UPDATE outbox SET status = 'pending', attempts = 0", args: [] }]);
     outbox = newOutbox();
     const seen: number[] = [];
@@ -372,7 +372,7 @@ describe("areDeliveriesRecorded", () => {
     await put(reply("hello"));
     await eventually(() => id !== "");
     const isRecorded = outbox.areDeliveriesRecorded(agentId, [id]);
-    await outbox.stop();
+    await outbox.stop(2_000);
     expect(await isRecorded).toBe(false);
   });
 });

@@ -16,8 +16,6 @@ const LIMITS = { ...LANE_LIMITS, perAgent: 16, inFlight: 256 };
 export const MAX_DELIVERY_ATTEMPTS = 40;
 const FIRST_DELAY = 500;
 const MAX_DELAY = HOUR;
-/** The longest grace for sends in flight when the process ends. */
-const STOP_GRACE = 2 * SECOND;
 /** How long `areDeliveriesRecorded` waits for a record. */
 const RECORD_TIMEOUT = 3 * SECOND;
 
@@ -48,8 +46,8 @@ export interface Outbox {
   drop(agentId: string): void;
   /** Replies in memory, waiting or in flight. */
   size(): number;
-  /** Stops delivering; replies that have not arrived after the grace, two seconds at most, stay pending for the next start. */
-  stop(graceMs?: number): Promise<void>;
+  /** Stops delivering; replies that have not arrived after the grace (ms) stay pending for the next start. */
+  stop(graceMs: number): Promise<void>;
 }
 
 interface Deps extends Pick<Kernel, "database" | "log"> {
@@ -292,10 +290,10 @@ export function createOutbox(deps: Deps): Outbox {
     },
     size: lanes.size,
 
-    async stop(graceMs = STOP_GRACE) {
+    async stop(graceMs) {
       const drained = lanes.drain();
       const end = () => stopping.abort(new DOMException("Berth is stopping.", "AbortError"));
-      const grace = setTimeout(end, Math.min(STOP_GRACE, graceMs));
+      const grace = setTimeout(end, graceMs);
       await drained;
       clearTimeout(grace);
     },

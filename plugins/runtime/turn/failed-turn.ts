@@ -88,7 +88,8 @@ export function createFailureHandler(deps: Deps) {
     } catch (error) {
       // Our own storage is in trouble. The entry is still pending, so nothing is lost.
       log.error("a failed turn could not be recorded", { agentId: queued.agentId, inboxId: queued.id, error });
-      turn.waiter?.reject(error);
+      // Why the turn failed may say that its outcome is not known.
+      turn.waiter?.reject(thrown instanceof AppError ? thrown : error);
       liveTurns.postpone(queued.id, error, maxDelay);
       return { retryInMs: maxDelay };
     }

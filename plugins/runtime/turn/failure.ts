@@ -62,8 +62,9 @@ export function toFailure(
     return hidesCause ? hideCause(failure, asCallError(thrown.cause)) : failure;
   }
   if (thrown instanceof AppError) {
-    // 503 is an outage of our own storage, which passes.
-    return { error: thrown, retryable: thrown.status === 503, retryAfterMs: undefined, reason: thrown.message };
+    // 503 is an outage of our own storage, which passes, as does the end of a cell that was asked.
+    const retryable = thrown.status === 503 || thrown.code === "RELAY_BROKEN";
+    return { error: thrown, retryable, retryAfterMs: undefined, reason: thrown.message };
   }
   if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
     const error = unavailable("The reply took too long. Try again shortly.");

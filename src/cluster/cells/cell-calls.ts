@@ -1,7 +1,7 @@
 // Calls a cell wherever it is: in this process, in another one of this machine, or on the node that owns it.
 import { errorBody } from "../../kernel/error-body.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { brokenRelay, cellAway, isAway } from "../away.ts";
+import { brokenRelay, cellAway, isAway, isOfLostCell } from "../away.ts";
 import { watchDepartures } from "../relay/departures.ts";
 import type { RelayGrants } from "../relay/grants.ts";
 import { isMoved, prepareRelay } from "../relay/relay.ts";
@@ -21,8 +21,8 @@ export interface CellCallsDeps {
 export interface CellCalls {
   /**
    * Throws what the cell threw, and 503 `CELL_AWAY` if it is served nowhere within `waitMs` (default: 8 s). A call of
-   * the directory or for a load may be repeated that a cell did not end. A question is repeated only if the cell has done nothing, and a
-   * command never. Arguments and results are JSON.
+   * the directory or for a load may be repeated that a cell did not end. A question is repeated only if the cell was away
+   * or was lost while it wrote, and a command never. Arguments and results are JSON.
    */
   call<Result>(cell: number, name: string, args?: unknown, waitMs?: number): Promise<Result>;
   /** Answers a call of another node; undefined if the cell is not on this machine. */
@@ -60,7 +60,7 @@ export function createCellCalls({ local, node, grants, changed }: CellCallsDeps)
       try {
         return { result: await call(name, args) };
       } catch (error) {
-        if (isAway(error) && name !== COMMAND) return undefined;
+        if ((isAway(error) || isOfLostCell(error)) && name !== COMMAND) return undefined;
         if (mayHaveEnded(error) && REPEATABLE.has(name)) return undefined;
         throw error;
       }
@@ -74,10 +74,8 @@ export function createCellCalls({ local, node, grants, changed }: CellCallsDeps)
       throw brokenRelay();
     }
     const { ok, status, body } = outcome;
-    if (ok) return { result: body.result };
-    const error = toError({ status, body });
-    if (mayHaveEnded(error) && REPEATABLE.has(name)) return undefined;
-    throw error;
+    if (!ok) throw toError({ status, body });
+    return { result: body.result };
   }
 
   /** A machine that has lost its power does not answer: its call breaks off once another one has the cell. */
@@ -117,7 +115,7 @@ export function createCellCalls({ local, node, grants, changed }: CellCallsDeps)
       try {
         return Response.json({ result: await call(name, args) });
       } catch (error) {
-        if (isAway(error) && name !== COMMAND) return undefined;
+        if ((isAway(error) || isOfLostCell(error)) && name !== COMMAND) return undefined;
         const { status, body: thrown } = errorBody(error);
         return Response.json(thrown, { status });
       }

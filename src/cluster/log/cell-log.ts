@@ -54,7 +54,10 @@ export function openCellLog(
       } catch (error) {
         if (!(error instanceof Moved || error instanceof EngineUnavailable)) throw error;
         // An earlier send, whose answer was lost, may be what has moved the log.
-        const found = error instanceof Moved ? await engine.read(last + 1).catch(() => "unknown" as const) : "unknown";
+        const found =
+          error instanceof Moved
+            ? await unlessAborted(engine.read(last + 1), signal).catch(() => "unknown" as const)
+            : "unknown";
         if (found instanceof Uint8Array && Buffer.from(found).equals(bytes)) {
           last += 1;
           return;
@@ -63,6 +66,7 @@ export function openCellLog(
         if (signal.aborted || found === undefined || performance.now() > deadline)
           throw new EngineUnavailable(error.message, { cause: error });
         await Bun.sleep(RETRY_MS);
+        if (signal.aborted) throw new EngineUnavailable(error.message, { cause: error });
       }
     }
   }

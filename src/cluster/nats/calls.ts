@@ -1,5 +1,5 @@
 // How NATS is called: what its errors mean, and what is made anew after it has lost it.
-import { JetStreamApiCodes, JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
+import { JetStreamApiCodes, JetStreamApiError, type JetStreamManager, type StoredMsg } from "@nats-io/jetstream";
 import { EngineUnavailable } from "../engine.ts";
 
 export const RECONNECT_MS = 250;
@@ -25,6 +25,24 @@ export async function orUndefined<Result>(call: () => Promise<Result>): Promise<
     if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return undefined;
     throw error;
   }
+}
+
+/** Requests that are on their way at once. */
+const AT_ONCE = 64;
+
+/**
+ * The last message of each subject, from the server that leads. NATS' packages would make a consumer for each list, which stays for
+ * minutes, and is made on any server, also on one that is up and does nothing.
+ */
+export async function lastOfEach(manager: JetStreamManager, stream: string, subjects: string): Promise<StoredMsg[]> {
+  const { state } = await manager.streams.info(stream, { subjects_filter: subjects });
+  const names = Object.keys(state.subjects ?? {});
+  const found: (StoredMsg | null)[] = [];
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const some = names.slice(at, at + AT_ONCE);
+    found.push(...(await Promise.all(some.map((name) => manager.streams.getMessage(stream, { last_by_subj: name })))));
+  }
+  return found.filter((message) => message !== null);
 }
 
 /** What was made while there were fewer servers gets more copies. Copies are never taken away: a server may just be down. */

@@ -1,9 +1,9 @@
 // Large files as an object store of JetStream.
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
-import { type Objm, StorageType } from "@nats-io/obj";
+import { type ObjectInfo, type Objm, StorageType } from "@nats-io/obj";
 import { MINUTE } from "../../kernel/util/time.ts";
 import type { BlobStore } from "../engine.ts";
-import { addReplicas, inBackground, inCluster, orUndefined, unavailableOn } from "./calls.ts";
+import { addReplicas, inBackground, inCluster, lastOfEach, orUndefined, unavailableOn } from "./calls.ts";
 import { readObject } from "./read-object.ts";
 
 export interface BlobsDeps {
@@ -31,13 +31,18 @@ export async function openBlobs({ client, stores, manager, name, replicas }: Blo
   });
   const call = <Result>(work: () => Promise<Result>) => unavailableOn(work, mend);
 
+  async function list(): Promise<ObjectInfo[]> {
+    const entries = await lastOfEach(manager, stream, `$O.${name}.M.>`);
+    return entries.map((entry) => entry.json<ObjectInfo>()).filter(({ deleted }) => !deleted);
+  }
+
   /** Chunks come before the entry that names them, so a process that ends between them leaves chunks without a name. */
   async function sweep(olderThanMs: number): Promise<number> {
     const { state, ts } = await manager.streams.info(stream, { subjects_filter: `$O.${name}.C.>` });
     const subjects = Object.keys(state.subjects ?? {});
     if (subjects.length === 0) return 0;
     // After the chunks: one that got its name meanwhile is among them.
-    const named = (await store.list()).filter(({ deleted }) => !deleted).map(({ nuid }) => `$O.${name}.C.${nuid}`);
+    const named = (await list()).map(({ nuid }) => `$O.${name}.C.${nuid}`);
     const nameless = new Set(subjects).difference(new Set(named));
     // By the server's clock, which the times of messages are of.
     const now = ts === undefined ? Date.now() : Date.parse(ts);
@@ -59,10 +64,7 @@ export async function openBlobs({ client, stores, manager, name, replicas }: Blo
         return found && !found.deleted ? readObject(client, stream, found) : undefined;
       }),
     remove: async (blob) => void (await call(() => store.delete(blob))),
-    list: () =>
-      call(async () =>
-        (await store.list()).filter(({ deleted }) => !deleted).map(({ name: blob, size }) => ({ name: blob, size })),
-      ),
+    list: () => call(async () => (await list()).map(({ name: blob, size }) => ({ name: blob, size }))),
     sweep: (olderThanMs = INTERRUPTED_MS) => call(() => sweep(olderThanMs)),
   };
 }

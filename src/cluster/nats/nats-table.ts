@@ -2,7 +2,16 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { Kvm } from "@nats-io/kv";
 import { EngineUnavailable, type Table } from "../engine.ts";
-import { addReplicas, inBackground, inCluster, isWrongLast, messageOf, orUndefined, unavailableOn } from "./calls.ts";
+import {
+  addReplicas,
+  inBackground,
+  inCluster,
+  isWrongLast,
+  lastOfEach,
+  messageOf,
+  orUndefined,
+  unavailableOn,
+} from "./calls.ts";
 
 export interface TableDeps {
   buckets: Kvm;
@@ -64,13 +73,11 @@ export async function openTable({ buckets, manager, name, replicas, under = "" }
     remove: async (key) => void (await call(() => current.bucket.delete(under + key))),
     list: () =>
       call(async () => {
-        // A key that changes meanwhile comes twice.
-        const keys = new Set(await Array.fromAsync(await current.bucket.keys(every)));
-        const found = await Promise.all([...keys].map((key) => current.bucket.get(key)));
-        return found.flatMap((one) =>
-          one?.operation === "PUT"
-            ? [{ key: one.key.slice(under.length), value: one.string(), revision: one.revision }]
-            : [],
+        const prefix = `$KV.${name}.${under}`;
+        return (await lastOfEach(manager, stream, subjects)).flatMap((message) =>
+          message.header?.get("KV-Operation")
+            ? []
+            : [{ key: message.subject.slice(prefix.length), value: message.string(), revision: message.seq }],
         );
       }),
     async *watch(signal) {

@@ -52,24 +52,22 @@ export async function readCount(table: Pick<Table, "find">): Promise<number> {
   return Math.min(Number(count?.value ?? 1), Number(closed?.value ?? Number.POSITIVE_INFINITY));
 }
 
-/** The number never falls, also if two raise it at once. Returns what it was. */
-async function raiseTo(table: Pick<Table, "find" | "swap">, count: number): Promise<number> {
+/** The number never falls, also if two raise it at once. */
+async function raiseTo(table: Pick<Table, "find" | "swap">, count: number): Promise<void> {
   for (;;) {
     const found = await table.find(COUNT_KEY);
-    const before = Number(found?.value ?? 1);
-    if (before >= count) return before;
-    if ((await table.swap(COUNT_KEY, String(count), found?.revision ?? 0)) !== undefined) return before;
+    if (Number(found?.value ?? 1) >= count) return;
+    if ((await table.swap(COUNT_KEY, String(count), found?.revision ?? 0)) !== undefined) return;
   }
 }
 
 /** Gives a cluster more cells. Those that were removed are opened again first. */
-export async function raiseCount(table: Pick<Table, "find" | "put" | "swap" | "remove">, count: number): Promise<void> {
-  const before = await raiseTo(table, count);
+export async function raiseCount(table: Pick<Table, "find" | "swap">, count: number): Promise<void> {
+  await raiseTo(table, count);
   for (;;) {
     const closed = await table.find(CLOSED_KEY);
     // Nothing is closed here: another one may have raised the number further.
     if (closed?.value === undefined || Number(closed.value) >= count) return;
-    if (count >= before) return table.remove(CLOSED_KEY);
     if ((await table.swap(CLOSED_KEY, String(count), closed.revision)) !== undefined) return;
   }
 }

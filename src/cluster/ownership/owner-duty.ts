@@ -29,7 +29,7 @@ export interface OwnerDutyDeps {
 }
 
 export interface OwnedCell {
-  writing: Pick<Writing, "number" | "lost">;
+  writing: Pick<Writing, "number" | "lost" | "hasEnded">;
   /** The last entry before anything was asked of the cell here. */
   began: number;
   /** Looks whether the log has all entries. */
@@ -51,11 +51,12 @@ export function createOwnerDuty(deps: OwnerDutyDeps): (owned: OwnedCell) => Prom
     Promise.race([asked.catch(() => "unknown" as const), Bun.sleep(findMs).then(() => "unknown" as const)]);
 
   return async ({ writing, began, lookForLoss }) => {
+    const isCutOff = () => writing.lost !== undefined || writing.hasEnded || !lease.isTrusted();
+    if (isCutOff()) return CUT_OFF;
+    const [entry, loss] = await Promise.all([inTime(cells.find(cell)), inTime(lookForLoss(writing.number))]);
+    if (isCutOff()) return CUT_OFF;
+    // More may have been written while it waited.
     const { number } = writing;
-    const isCutOff = () => writing.lost !== undefined || !lease.isTrusted();
-    if (isCutOff()) return CUT_OFF;
-    const [entry, loss] = await Promise.all([inTime(cells.find(cell)), inTime(lookForLoss(number))]);
-    if (isCutOff()) return CUT_OFF;
     if (entry === "unknown") return KEEP_AND_LOOK;
     if (!entry) return { kind: "giveUp", why: "Nobody owns it." };
     if (!isHolder(entry.owner, self))

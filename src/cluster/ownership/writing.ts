@@ -19,6 +19,8 @@ export interface Writing {
   readonly replicate: Replicate;
   /** Why no write can succeed any more; undefined as long as they can. */
   readonly lost: unknown;
+  /** Whether `end` was called. */
+  readonly hasEnded: boolean;
   /** The last entry that the file has applied; 0 before the file is open. */
   readonly number: number;
   /** Appends the entry of a check; nothing is written until `pin` resolves. */
@@ -127,6 +129,9 @@ export function createWriting(deps: WritingDeps): Writing {
     replicate,
     get lost() {
       return lost;
+    },
+    get hasEnded() {
+      return lifetime.signal.aborted;
     },
     get number() {
       return copy?.progress.number ?? 0;

@@ -47,6 +47,7 @@ describe("an empty environment", () => {
       log: { level: "info", format: "json" },
       rateLimits: { enabled: true, overrides: {} },
       shutdownGraceMs: 20_000,
+      sendGraceMs: 2_000,
     });
     expect(config.secretKey).toBeUndefined();
     expect(config.smtp.url).toBeUndefined();

@@ -158,6 +158,9 @@ export type KernelValues = ValuesOf<
 /** The kernel's settings, nested by subject. */
 export type KernelSettings = ReturnType<typeof buildKernelSettings>;
 
+/** For sends to a messaging platform that are under way when the service ends. */
+const SEND_GRACE_MS = 2_000;
+
 export function buildKernelSettings(v: KernelValues) {
   return {
     role: v.ROLE,
@@ -198,5 +201,6 @@ export function buildKernelSettings(v: KernelValues) {
         }
       : undefined,
     shutdownGraceMs: v.SHUTDOWN_GRACE,
+    sendGraceMs: SEND_GRACE_MS,
   };
 }

@@ -84,7 +84,8 @@ export function errorResponse(
 }
 
 /** A provider, a user's own server, a platform: nothing is wrong here, so a trace of this code would say nothing. */
-const isOfOthers = ({ status }: AppError) => status === 502 || status === 504;
+/** A cell that is lost is no other server: its log says nothing of it. */
+const isOfOthers = ({ status, code }: AppError) => code !== "RELAY_BROKEN" && (status === 502 || status === 504);
 
 const summaryOf = ({ code, message, cause }: AppError, fields: object) => ({
   ...fields,

@@ -15,6 +15,9 @@ import { quietWhenMoved } from "./quiet-log.ts";
 /** Milliseconds that turns in flight get when a cell moves: the next owner begins those anew that did not end. */
 export const HAND_OVER_MS = 2_000;
 
+/** Milliseconds for sends in flight of a cell that moves, at least. */
+const LEAST_SEND_MS = 500;
+
 /** Milliseconds for requests that were sent before their sender knew of the move: they are told to go elsewhere, and not cut off. */
 export const LATE_REQUESTS_MS = 300;
 
@@ -48,6 +51,10 @@ export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
   let current: OpenCell | undefined;
   /** What is left of the grace, for all that ends. */
   let graceMs = () => HAND_OVER_MS;
+  let isLost = false;
+
+  /** Once the cell is lost, another node sends. Else what is on its way has a moment, though turns may have used the grace up. */
+  const sendGraceMs = () => (isLost || !isTrusted() ? 0 : Math.max(LEAST_SEND_MS, graceMs()));
 
   async function untilIdle(): Promise<void> {
     while (inFlight() > 0 && graceMs() > 0) await Bun.sleep(10);
@@ -59,6 +66,7 @@ export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
     },
     load,
     async open(replicate) {
+      isLost = false;
       const whole = Math.min(options.config.shutdownGraceMs, HAND_OVER_MS);
       // One that is lost while it is opened ends at once what it has begun.
       graceMs = () => (isTrusted() ? whole : 0);
@@ -67,7 +75,7 @@ export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
       try {
         cell = await openCell({
           ...options,
-          config: withGrace(options.config, () => graceMs()),
+          config: withGrace(options.config, () => graceMs(), sendGraceMs),
           seams: { log: quietWhenMoved(log), replicate, files, cells, onMetrics: figures.register },
         });
       } catch (error) {
@@ -81,6 +89,7 @@ export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
         async close(grace) {
           load.end();
           ends();
+          isLost = grace === 0;
           const end = performance.now() + grace;
           graceMs = () => Math.max(0, end - performance.now());
           current = undefined;
@@ -98,9 +107,12 @@ export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
 }
 
 /** The same settings, with a grace that depends on why the cell ends. */
-const withGrace = (config: Config, graceMs: () => number): Config => ({
+const withGrace = (config: Config, graceMs: () => number, sendGraceMs: () => number): Config => ({
   ...config,
   get shutdownGraceMs() {
     return graceMs();
+  },
+  get sendGraceMs() {
+    return sendGraceMs();
   },
 });

@@ -1,5 +1,5 @@
 // Serves a cell of a cluster other than the first, in a process of its own: it owns the cell, follows it, or waits.
-import { cellMoved } from "../../cluster/away.ts";
+import { cellMoved, isOfLostCell } from "../../cluster/away.ts";
 import type { CallHandlers } from "../../cluster/cells/calls.ts";
 import { createCellNames } from "../../cluster/cells/cell-names.ts";
 import { remoteDirectory } from "../../cluster/cells/remote-directory.ts";
@@ -69,10 +69,15 @@ export async function openClusterMember(options: CellOptions, link: ParentLink):
   let accounts: OpenAccounts | undefined;
   const whileHere =
     (name: string) =>
-    (args: unknown): unknown => {
+    async (args: unknown): Promise<unknown> => {
       const handle = side?.[name];
       if (!handle || !opened?.here()) throw cellMoved();
-      return handle(args as never);
+      try {
+        return await handle(args as never);
+      } catch (error) {
+        // The next owner is asked again; but not for a command, of which a part may be done.
+        throw isOfLostCell(error) && name !== "command" ? cellMoved(error) : error;
+      }
     };
   link.serve({
     ...Object.fromEntries(

@@ -119,13 +119,14 @@ async function sendToService(
     const asked = { unix: socketPath(config), method: "POST", body, timeout: false };
     return await fetch("http://localhost/", asked as BunFetchRequestInit);
   } catch (error) {
+    if (error instanceof Error && "code" in error && BROKEN.has(String(error.code))) throw brokenCommand(error);
     // No service listens. If one runs nevertheless, the lock of the database refuses to open it.
-    if (error instanceof Error && "code" in error && NOT_LISTENING.has(String(error.code))) return undefined;
-    throw brokenCommand(error);
+    return undefined;
   }
 }
 
-const NOT_LISTENING = new Set(["ENOENT", "ECONNREFUSED", "FailedToOpenSocket"]);
+/** Of a connection that there was. */
+const BROKEN = new Set(["ECONNRESET", "EPIPE", "ConnectionClosed"]);
 
 const brokenCommand = (cause: unknown) =>
   new AppError(
