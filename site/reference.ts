@@ -173,7 +173,7 @@ const CLUSTER_CODES = [
   [
     "CELL_MOVED",
     503,
-    "The part of the service that has this account is moving to another machine. Nothing was done: try again after `retryAfter` seconds.",
+    "The part of the service that has this account is moving to another machine. What refused the request has done nothing of it: try again after `retryAfter` seconds, with the same `Idempotency-Key`, since a message that was stored a moment before is answered there.",
   ],
   [
     "RELAY_BROKEN",

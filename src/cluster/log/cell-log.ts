@@ -89,7 +89,8 @@ export function openCellLog(
 function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const abort = () => reject(new EngineUnavailable("The answer was not waited for.", { cause: signal.reason }));
-  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
   work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   return promise;
 }

@@ -15,9 +15,6 @@ import { quietWhenMoved } from "./quiet-log.ts";
 /** Milliseconds that turns in flight get when a cell moves: the next owner begins those anew that did not end. */
 export const HAND_OVER_MS = 2_000;
 
-/** Milliseconds for sends in flight of a cell that moves, at least. */
-const LEAST_SEND_MS = 500;
-
 /** Milliseconds for requests that were sent before their sender knew of the move: they are told to go elsewhere, and not cut off. */
 export const LATE_REQUESTS_MS = 300;
 
@@ -49,15 +46,12 @@ export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
   const { options, log, files, figures, video, inFlight, isTrusted, cells, onOpen } = deps;
   const load = createLoad();
   let current: OpenCell | undefined;
-  /** What is left of the grace, for all that ends. */
+  /** Of each step of the end: turns, requests, jobs, sends. None is left once another node has the cell. */
   let graceMs = () => HAND_OVER_MS;
-  let isLost = false;
 
-  /** Once the cell is lost, another node sends. Else what is on its way has a moment, though turns may have used the grace up. */
-  const sendGraceMs = () => (isLost || !isTrusted() ? 0 : Math.max(LEAST_SEND_MS, graceMs()));
-
-  async function untilIdle(): Promise<void> {
-    while (inFlight() > 0 && graceMs() > 0) await Bun.sleep(10);
+  async function untilIdle(grace: number): Promise<void> {
+    const deadline = performance.now() + grace;
+    while (inFlight() > 0 && performance.now() < deadline) await Bun.sleep(10);
   }
 
   return {
@@ -66,7 +60,6 @@ export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
     },
     load,
     async open(replicate) {
-      isLost = false;
       const whole = Math.min(options.config.shutdownGraceMs, HAND_OVER_MS);
       // One that is lost while it is opened ends at once what it has begun.
       graceMs = () => (isTrusted() ? whole : 0);
@@ -75,7 +68,7 @@ export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
       try {
         cell = await openCell({
           ...options,
-          config: withGrace(options.config, () => graceMs(), sendGraceMs),
+          config: withGrace(options.config, () => graceMs()),
           seams: { log: quietWhenMoved(log), replicate, files, cells, onMetrics: figures.register },
         });
       } catch (error) {
@@ -89,13 +82,11 @@ export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
         async close(grace) {
           load.end();
           ends();
-          isLost = grace === 0;
-          const end = performance.now() + grace;
-          graceMs = () => Math.max(0, end - performance.now());
+          graceMs = () => (isTrusted() ? grace : 0);
           current = undefined;
           await runAll([
             () => cell.app.stop(),
-            untilIdle,
+            () => untilIdle(grace),
             () => cell.kernel.jobs.stop(graceMs()),
             () => cell.kernel.close(),
             () => video.open(),
@@ -107,12 +98,12 @@ export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
 }
 
 /** The same settings, with a grace that depends on why the cell ends. */
-const withGrace = (config: Config, graceMs: () => number, sendGraceMs: () => number): Config => ({
+const withGrace = (config: Config, graceMs: () => number): Config => ({
   ...config,
   get shutdownGraceMs() {
     return graceMs();
   },
   get sendGraceMs() {
-    return sendGraceMs();
+    return graceMs();
   },
 });

@@ -2,6 +2,7 @@
 import { dirname } from "node:path";
 import { version } from "../../../package.json";
 import { sweepUnowned } from "../../cluster/accounts/parcels.ts";
+import { EngineUnavailable } from "../../cluster/engine.ts";
 import { type ClusterFigures, createClusterFigures } from "../../cluster/figures.ts";
 import { filesOfCell } from "../../cluster/files/blobs-under.ts";
 import { keepAll } from "../../cluster/files/keep-all.ts";
@@ -45,6 +46,20 @@ export interface OpenClusterNode {
   close(): Promise<void>;
 }
 
+const ANSWER_MS = 15_000;
+const AGAIN_MS = 250;
+
+async function untilAnswered(work: () => Promise<void>): Promise<void> {
+  for (const end = performance.now() + ANSWER_MS; ; await Bun.sleep(AGAIN_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof EngineUnavailable)) throw error;
+      if (performance.now() > end) throw new StartError(`NATS does not answer: ${error.message}`, { cause: error });
+    }
+  }
+}
+
 /** Throws `StartError` if the engine can't be used, or the database is not the cluster's. */
 export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenClusterNode> {
   const { options, log, cell } = deps;
@@ -63,8 +78,10 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
 
   try {
     if (cell === 0) {
-      await requireClusterKey(engine, createVault({ key, previous: config.secretKeyPrevious }));
-      await requireOwnAddress(engine, address);
+      const vault = createVault({ key, previous: config.secretKeyPrevious });
+      // Servers that have just started may have no leader for a table yet.
+      await untilAnswered(() => requireClusterKey(engine, vault));
+      await untilAnswered(() => requireOwnAddress(engine, address));
     }
   } catch (error) {
     await engine.close();
