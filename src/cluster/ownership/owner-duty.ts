@@ -53,9 +53,10 @@ export function createOwnerDuty(deps: OwnerDutyDeps): (owned: OwnedCell) => Prom
   return async ({ writing, began, lookForLoss }) => {
     const isCutOff = () => writing.lost !== undefined || writing.hasEnded || !lease.isTrusted();
     if (isCutOff()) return CUT_OFF;
-    const [entry, loss] = await Promise.all([inTime(cells.find(cell)), inTime(lookForLoss(writing.number))]);
+    // More is written while it waits, of which the bounds that it gets know nothing.
+    const before = writing.number;
+    const [entry, loss] = await Promise.all([inTime(cells.find(cell)), inTime(lookForLoss(before))]);
     if (isCutOff()) return CUT_OFF;
-    // More may have been written while it waited.
     const { number } = writing;
     if (entry === "unknown") return KEEP_AND_LOOK;
     if (!entry) return { kind: "giveUp", why: "Nobody owns it." };
@@ -63,7 +64,7 @@ export function createOwnerDuty(deps: OwnerDutyDeps): (owned: OwnedCell) => Prom
       return { kind: "giveUp", why: `${entry.owner.address} owns it, claim ${entry.epoch}.` };
     const isUnsure = typeof loss === "string";
     if (!isUnsure) {
-      if (loss.last < number) return { kind: "giveUp", why: "The engine has lost the end of the log." };
+      if (loss.last < before) return { kind: "giveUp", why: "The engine has lost the end of the log." };
       const usable = { ...loss, longer: lostEntries.usable(loss.longer, entry) };
       if (missingFrom(usable) > number - began)
         return { kind: "yieldTo", address: longestOf(usable.longer) as string, loss };
