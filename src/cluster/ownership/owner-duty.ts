@@ -1,6 +1,5 @@
 // Says what an owner does about its cell: it keeps it, gives it up, or gives it to another node.
-import type { CellTable, Holder } from "./cell-table.ts";
-import { isHolder } from "./cell-table.ts";
+import { type CellTable, type Holder, isHolder } from "./cell-table.ts";
 import { canTake } from "./failures.ts";
 import type { Lease, NodeState } from "./lease.ts";
 import { type createLostEntries, type Loss, longestOf, missingFrom } from "./lost-entries.ts";

@@ -1,5 +1,5 @@
 // Finds machines that the others can't reach at their NODE_ADDRESS, as with a wrong address or a closed port: their accounts would get no
-// answer. Each machine asks a few others; one that none of its askers reaches gives its cells away.
+// answer. Each machine asks a few others; if none of those that ask a machine reaches it, it gives its cells away.
 import type { NodeState } from "./lease.ts";
 
 type Seen = Pick<NodeState, "address" | "reached" | "unreached">;
