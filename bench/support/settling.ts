@@ -1,9 +1,10 @@
 // Settles turns through the log of a cell, with the code of its owner and that of a copy which follows: HTTP, the turn engine and the
 // model are left out.
 import { join } from "node:path";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { migrations } from "../../migrations/index.ts";
 import type { LogEngine } from "../../src/cluster/engine.ts";
-import { openCellLog } from "../../src/cluster/log/cell-log.ts";
+import { type CellLog, openCellLog } from "../../src/cluster/log/cell-log.ts";
 import { openCopy } from "../../src/cluster/log/copy.ts";
 import { createReplicatedCommit } from "../../src/cluster/log/replicated-commit.ts";
 import type { NatsAddress } from "../../src/cluster/nats/nats-address.ts";
@@ -11,10 +12,11 @@ import { openNatsEngine } from "../../src/cluster/nats/nats-engine.ts";
 import { startFollower } from "../../src/cluster/ownership/follower.ts";
 import type { Statement } from "../../src/kernel/database/database.ts";
 import { openFile } from "../../src/kernel/database/local-engine.ts";
-import type { Commit } from "../../src/kernel/database/write-queue.ts";
+import type { Commit, Outcome } from "../../src/kernel/database/write-queue.ts";
 import { silent } from "../../tests/support/database.ts";
 import { placeMigratedDatabase } from "../../tests/support/migrated.ts";
 import { bun, temporaryDir } from "../../tests/support/process.ts";
+import { median } from "./figures.ts";
 
 const AGENTS = 25;
 const CONVERSATIONS = 4_000;
@@ -85,6 +87,8 @@ export interface Settled {
   throughLog: number;
   /** The same on a file alone. */
   onFile: number;
+  /** Milliseconds until an entry is in the log, median. */
+  appendMs: number;
 }
 
 /** Settles turns, `group` in a commit, one commit after the other, for `ms` each way. */
@@ -98,8 +102,31 @@ export async function settleTurns({ engine, address, cell, group, ms }: SettleOp
   const plain = openFile(alone.file, knownMigrations, silent);
   try {
     const log = openCellLog(engine, 0, new AbortController().signal);
-    const { commit } = createReplicatedCommit(log, await openCopy(storage, CLUSTER));
-    return { throughLog: await settle(commit, group, ms), onFile: await settle(plain.commit, group, ms) };
+    const waits: number[] = [];
+    const timed: CellLog = {
+      get last() {
+        return log.last;
+      },
+      async append(entry) {
+        const began = performance.now();
+        const place = await log.append(entry);
+        waits.push(performance.now() - began);
+        return place;
+      },
+    };
+    const { commit } = createReplicatedCommit(timed, await openCopy(storage, CLUSTER));
+    // As a database does: a commit ends after 8 ms, and the rest is the next one; checkpoints begin between two.
+    const onFile: Commit = async (batches) => {
+      const outcomes: Outcome[] = [];
+      while (outcomes.length < batches.length) {
+        outcomes.push(...(await plain.commit(batches.slice(outcomes.length))));
+        plain.afterCommit();
+        await yieldToEventLoop();
+      }
+      return outcomes;
+    };
+    const throughLog = await settle(commit, group, ms);
+    return { throughLog, onFile: await settle(onFile, group, ms), appendMs: median(waits) };
   } finally {
     child.kill();
     await Promise.all([storage.close(), plain.close(), child.exited]);
