@@ -11,6 +11,8 @@ import {
   COMPARE,
   DELETE_TAILS,
   hideSessionsStatements,
+  LINK_IMPORTED_REPLIES,
+  RELINK_REPLIES,
   restoreSessionsStatements,
   restoreTextStatements,
   SELECT_SIZES,
@@ -172,7 +174,9 @@ describe("restoring", () => {
     expect(plan(recalculate?.sql ?? "").join()).toContain(
       "SEARCH sessions USING INDEX sqlite_autoindex_sessions_1 (id=?)",
     );
-    expect(plan(FIX_ANSWERED).join()).toContain("SEARCH inbox USING PRIMARY KEY (agent_id=? AND id=?)");
+    for (const sql of [FIX_ANSWERED, RELINK_REPLIES, LINK_IMPORTED_REPLIES]) {
+      expect(plan(sql).join()).toContain("SEARCH inbox USING PRIMARY KEY (agent_id=? AND id=?)");
+    }
     expect(plan(DELETE_TAILS).join()).toContain("INDEX messages_session (session_id=? AND rowid>?)");
     expect(plan(SELECT_SIZES_UP_TO).join()).toContain("INDEX messages_session (session_id=? AND rowid>? AND rowid<?)");
   });

@@ -25,8 +25,9 @@ export interface TourResult {
   broken: string[];
 }
 
-export async function runTour(): Promise<TourResult> {
-  await using world = await openWorld();
+/** @param program see `openWorld` */
+export async function runTour(program?: Parameters<typeof openWorld>[0]): Promise<TourResult> {
+  await using world = await openWorld(program);
   const { berth } = world;
   const documentOf = async (side: Side) =>
     (await (await fetch(`${berth[side]}/swagger/json`)).json()) as OpenApiDocument;

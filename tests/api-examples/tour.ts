@@ -70,7 +70,7 @@ export function createTour(
     Object.assign(parameters, options.path, options.query);
     const query = new URLSearchParams(options.query).toString();
     const { as = tour.owner, body, file, fields = {}, events } = options;
-    const headers = new Headers({ "user-agent": "berth-tests/1.0", ...options.headers });
+    const headers = new Headers({ "user-agent": "berth-tests/1.0", "x-operation": operation, ...options.headers });
     if (as?.cookie) headers.set("cookie", as.cookie);
     if (events !== undefined) headers.set("accept", "text/event-stream");
     let sent: FormData | string | null = null;

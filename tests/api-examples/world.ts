@@ -6,7 +6,7 @@ import { createServiceTokens, type Grant } from "../../src/kernel/http/backend/s
 import { createVault } from "../../src/kernel/security/vault.ts";
 import { type Anvil, startAnvil } from "../support/anvil.ts";
 import { deployAttesters } from "../support/attesters.ts";
-import { type Berth, startBerth } from "../support/berth.ts";
+import { type Berth, type BerthOptions, startBerth } from "../support/berth.ts";
 import { type Client, createClient } from "../support/client.ts";
 import { startMcpServer, type TestMcpServer } from "../support/mcp-server.ts";
 import { temporaryDir } from "../support/process.ts";
@@ -54,7 +54,8 @@ export interface World extends AsyncDisposable {
   admin(): Promise<Client>;
 }
 
-export async function openWorld(): Promise<World> {
+/** @param program another one than the built binary, and what its environment has besides */
+export async function openWorld(program: Pick<BerthOptions, "binary" | "env"> = {}): Promise<World> {
   await using opened = new AsyncDisposableStack();
   const upstream = opened.use(await startUpstream());
   const openAi = opened.use(await startUpstream({ models: ["gpt-5-mini", "gpt-4o-mini", "text-embedding-3-small"] }));
@@ -109,7 +110,9 @@ export async function openWorld(): Promise<World> {
   const providers = opened.use(await startProviders(BASE_URL));
   const berth = opened.use(
     await startBerth({
+      ...program,
       env: {
+        ...program.env,
         ...social.env,
         ...attesters.env,
         ...providers.env,

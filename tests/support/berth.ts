@@ -182,6 +182,7 @@ export function runBerth(
 
 function programOf(binary: string | undefined): string[] {
   if (binary === undefined && Bun.env.BERTH_FROM_SOURCE === "1") return [bun, join(root, "src/server/main.ts")];
+  if (binary?.endsWith(".ts")) return [bun, binary];
   const path = resolve(binary ?? join(root, "dist/berth"));
   if (!existsSync(path)) throw new Error(`${path} does not exist: run "npm run build", or set BERTH_FROM_SOURCE=1.`);
   return [path];

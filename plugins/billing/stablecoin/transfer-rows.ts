@@ -46,6 +46,9 @@ const CREDITED = `INSERT INTO stablecoin_transfers (id, hash, payer, micro_usd, 
   VALUES (?1, ?2, ?3, ?4, ?5, 'credited', ?6, ?7, ?8, ?9)
   ON CONFLICT (id) DO UPDATE SET block = excluded.block, state = 'credited', user_id = excluded.user_id,
     worth_micro_usd = excluded.worth_micro_usd, credits = excluded.credits WHERE state <> 'credited'`;
+/** Looks only at those that are not credited: credited ones are as many as were ever paid. */
+const DELETE_GONE = `DELETE FROM stablecoin_transfers INDEXED BY stablecoin_transfers_open
+  WHERE state <> 'credited' AND state = 'seen' AND block <= ?`;
 const REST = `INSERT INTO credit_rests (user_id, micro_usd) SELECT id, ?2 FROM users WHERE id = ?1
   ON CONFLICT (user_id) DO UPDATE SET micro_usd = excluded.micro_usd WHERE micro_usd = ?3`;
 /** Of a chain, whose prefix ?1 is. Wallets may be linked after they have paid. */
@@ -103,7 +106,7 @@ export function createTransferRows({ database }: Pick<Kernel, "database">, chain
         sql: "INSERT INTO stablecoin_progress VALUES (?1, ?2) ON CONFLICT (chain_id) DO UPDATE SET block = max(block, ?2)",
         args: [chainId, block],
       },
-      { sql: "DELETE FROM stablecoin_transfers WHERE state = 'seen' AND block <= ?", args: [block] },
+      { sql: DELETE_GONE, args: [block] },
     ],
 
     async authorization(of: Pick<Authorization, "payer" | "nonce">): Promise<Authorization | undefined> {

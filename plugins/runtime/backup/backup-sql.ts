@@ -1,6 +1,6 @@
-// Defines the SQL that restores and erases sessions. `?1` is the agent throughout. In a join with a JSON array, SQLite must not
-// find the agent's rows first, since it would read the whole array again for each of them: `+agent_id = ?1` can use no index,
-// and `backup.agent_id` is known only when an element of the array was read.
+// Defines the SQL that restores and erases sessions. `?1` is the agent throughout. In a join with a JSON array or with the messages of
+// some sessions, SQLite must not find the agent's rows first, since it would read the array again for each of them, and all rows of an
+// agent with a long past: `+agent_id = ?1` can use no index, and `backup.agent_id` is known only when an element of the array was read.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { PENDING_INBOX } from "../inbox/inbox-sql.ts";
 import { deleteSessionsSql, HIDDEN_PLATFORM, MESSAGE_BYTES, WIPE_TEXT } from "../sessions/session-sql.ts";
@@ -104,9 +104,9 @@ export const DELETE_MESSAGES_OF =
 export const CLEAR_MISSING_REPLIES = `UPDATE inbox SET reply = NULL WHERE agent_id = ?1 AND reply IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM messages WHERE seq = inbox.reply AND inbox_id = inbox.id)`;
 const linkReplies = (sessionIds: string) => `UPDATE inbox SET reply = latest.seq FROM (
-    SELECT inbox_id, max(seq) AS seq FROM messages
-    WHERE session_id IN (${sessionIds}) AND role = 'assistant' GROUP BY inbox_id
-  ) AS latest WHERE inbox.agent_id = ?1 AND inbox.id = latest.inbox_id
+    SELECT agent_id, inbox_id, max(seq) AS seq FROM messages
+    WHERE session_id IN (${sessionIds}) AND +agent_id = ?1 AND role = 'assistant' GROUP BY inbox_id
+  ) AS latest WHERE inbox.agent_id = latest.agent_id AND inbox.id = latest.inbox_id
     AND (inbox.status = 'done' OR inbox.error = 'IMPORTED')`;
 /** ?2: ids of sessions whose messages were inserted again. */
 export const RELINK_REPLIES = linkReplies("SELECT value FROM json_each(?2)");
