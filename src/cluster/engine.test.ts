@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { eventually } from "../../tests/support/eventually.ts";
+import { openGate } from "../../tests/support/gate.ts";
 import { type Nats, startNats } from "../../tests/support/nats.ts";
 import { type Engine, EngineUnavailable, type LogEngine, Moved, type TableEntry } from "./engine.ts";
 import { createEntryJoiner, openCellLog } from "./log/cell-log.ts";
@@ -265,6 +266,33 @@ test("an engine that is away says so, and goes on when it is back", async () => 
   await retry();
   expect(await promise).toBe(2);
   await engine.close();
+});
+
+test("a connection that NATS ends again and again because it got no sign-in in time goes on once the network does", async () => {
+  const settings = `authorization { user: "berth", password: "secret", timeout: 0.2 }`;
+  await using nats = await startNats(1, { settings });
+  const [server] = nats.servers;
+  if (!server) throw new Error("There is no server.");
+  const gate = await openGate(server.port);
+  const address = { servers: [`nats://127.0.0.1:${gate.port}`], user: "berth", pass: "secret" };
+  const engine = await openNatsEngine({ address, name: "test" });
+  const table = await engine.table("nodes");
+  const connections = async () => (await server.figures()).connections;
+  const put = () =>
+    table.put("0", "x").then(
+      () => true,
+      () => false,
+    );
+  for (let cut = 1; cut <= 3; cut++) {
+    gate.hold("all");
+    gate.reset();
+    await eventually(async () => (await connections()) === 1, { what: "it tries again" });
+    await eventually(async () => (await connections()) === 0, { what: "NATS has waited for its sign-in" });
+    gate.open();
+    await eventually(put, { timeoutMs: 15_000, what: `it is back after cut ${cut}` });
+  }
+  await engine.close();
+  gate.close();
 });
 
 test("a watch and a log that NATS sends nothing any more, without a word, begin anew within seconds", async () => {

@@ -68,6 +68,8 @@ async function connectTo({ servers, user, pass }: NatsOptions["address"], name: 
       timeout: CONNECT_TIMEOUT_MS,
       // It is never given up: what can't be written meanwhile waits or is refused by the leases.
       maxReconnectAttempts: -1,
+      // Otherwise two sign-ins in a row that NATS has not got in time, on a network that is away, end the connection for good.
+      ignoreAuthErrorAbort: true,
       reconnectTimeWait: RECONNECT_MS,
       pingInterval: 2_000,
       maxPingOut: 2,
