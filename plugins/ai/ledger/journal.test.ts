@@ -190,6 +190,24 @@ describe("the file", () => {
     expect(createJournal(journalFile, silent).recover()).toHaveLength(4);
   });
 
+  test("gets the rows of a call that is the only one at once, and of two calls together", async () => {
+    const lines = () => readFileSync(journalFile, "utf8").trimEnd().split("\n").length;
+    const ledger = open();
+    const first = await ledger.reserve(call, [budget], 100, expected);
+    expect(lines()).toBe(1);
+    const reserved = ledger.reserve(call, [budget], 100, expected);
+    expect(lines()).toBe(1);
+    const second = await reserved;
+    expect(lines()).toBe(2);
+    first.settleStatement(used, 1);
+    expect(lines()).toBe(2);
+    await turnOfTheLoop();
+    expect(lines()).toBe(3);
+    second.settleStatement(used, 1);
+    expect(lines()).toBe(4);
+    await ledger.close();
+  });
+
   test("is not created without a row", async () => {
     const ledger = open();
     await ledger.start();

@@ -7,8 +7,11 @@ import { isLedgerRow, type LedgerRow } from "./ledger-row.ts";
 export interface Journal {
   /** Reads what `recover` returns, where that takes a query. */
   load?(): Promise<void>;
-  /** Adds or replaces the row of a call: first with its highest cost, then with its actual cost. */
-  put(row: LedgerRow): void;
+  /**
+   * Adds or replaces the row of a call: first with its highest cost, then with its actual cost. `isOnly`: no other call is under way
+   * whose row could be written with it, so a file is written at once.
+   */
+  put(row: LedgerRow, isOnly?: boolean): void;
   /** Resolves when all rows are kept; undefined if nothing is pending. A file that can't be written does not reject. */
   whenFlushed(): Promise<void> | undefined;
   /** Removes a row that was stored or voided. With `needsTombstone`, `recover` would return it again otherwise. */
@@ -25,8 +28,8 @@ const LOG_INTERVAL_MS = 60_000;
 
 /**
  * A file of lines that are only appended. Writes survive the end of the process, since the system holds them (a power
- * failure may lose the last seconds). All lines of one turn of the event loop are appended together. The file is truncated
- * when none of its lines is needed any more.
+ * failure may lose the last seconds). All lines of one turn of the event loop are appended together; that of a call which is the only one
+ * is appended at once, since it would wait for nothing. The file is truncated when none of its lines is needed any more.
  */
 export function createJournal(path: string, log: Pick<Log, "error" | "warn">): Journal {
   const liveLines = new Map<string, string>();
@@ -100,10 +103,11 @@ export function createJournal(path: string, log: Pick<Log, "error" | "warn">): J
   }
 
   return {
-    put(row) {
+    put(row, isOnly = false) {
       const line = `${JSON.stringify(row)}\n`;
       liveLines.set(row[0], line);
-      append(line);
+      if (isOnly && flushing === undefined) tryOrLog(() => write(line));
+      else append(line);
     },
     whenFlushed: () => flushing,
     remove(id, needsTombstone) {

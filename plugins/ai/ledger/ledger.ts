@@ -116,6 +116,8 @@ export function createLedger({
   const budgets = createBudgets({ loadSpent, now, shares, ...(onRefused && { onRefused }) });
   const rowWriter = createRowWriter({ database, log, journal });
   let recovered = false;
+  /** Ids of the journaled calls that have begun and not ended. */
+  const underWay = new Set<string>();
 
   async function loadSpent(period: BudgetPeriod): Promise<number> {
     await flush();
@@ -189,6 +191,8 @@ export function createLedger({
     }
   }
 
+  const putRow = (row: LedgerRow) => journal?.put(row, underWay.size <= 1);
+
   function createReservation(
     call: LedgerCall,
     expected: ExpectedTokens,
@@ -201,7 +205,10 @@ export function createLedger({
     let row: LedgerRow | undefined;
     /** Free calls are not journaled: a crash loses at most the last of them. */
     let isJournaled = microUsd > 0;
-    if (isJournaled) journal?.put(rowOf({ ...expected, estimated: true }, 0, call, microUsd, balanceHold?.credit ?? 0));
+    if (isJournaled) {
+      underWay.add(id);
+      putRow(rowOf({ ...expected, estimated: true }, 0, call, microUsd, balanceHold?.credit ?? 0));
+    }
 
     function rowOf(usage: CallUsage, latencyMs: number, served: ServedModel, cost: number, credit: number): LedgerRow {
       const { kind, userId = null, agentId = null, ownKey } = call;
@@ -232,7 +239,8 @@ export function createLedger({
       row = rowOf(usage, latencyMs, served, cost, credit);
       onSettled?.(served, usage, cost);
       isJournaled ||= cost > 0;
-      if (isJournaled) journal?.put(row);
+      if (isJournaled) putRow(row);
+      underWay.delete(id);
       return row;
     }
     function onWritten(): void {
@@ -252,6 +260,7 @@ export function createLedger({
         budgetHold?.capture(0);
         unpaidHold?.capture(0);
         balanceHold?.capture(0);
+        underWay.delete(id);
         journal?.remove(id, true);
       },
     };
