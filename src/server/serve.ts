@@ -184,8 +184,9 @@ export async function serve({
     service.opened?.();
     await confirmStart(config);
 
+    const atReady = process.cpuUsage();
     setTimeout(
-      async () => (await import("./service/release-memory.ts")).releaseMemory(),
+      async () => (await import("./service/release-memory.ts")).releaseMemory(atReady),
       MEMORY_RELEASE_DELAY_MS,
     ).unref();
     let stopping: Promise<void> | undefined;

@@ -1,6 +1,8 @@
+import { heapStats } from "bun:jsc";
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { dropFilePages, unwritableRanges } from "./release-memory.ts";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { collectGarbage, dropFilePages, unwritableRanges } from "./release-memory.ts";
 
 const mapping = (head: string, { anonymous = 0, dirty = 0 } = {}) =>
   `${head}\nSize: 8 kB\nRss: 8 kB\nPrivate_Dirty: ${dirty} kB\nAnonymous: ${anonymous} kB\nVmFlags: rd ex\n`;
@@ -39,4 +41,32 @@ test.if(process.platform === "linux")("the pages of files are dropped, and the p
   await dropFilePages();
   expect(mapped()).toBeLessThan(before * 0.7);
   expect(JSON.parse(JSON.stringify({ a: [1, "two", /3/.source] }))).toEqual({ a: [1, "two", "3"] });
+});
+
+describe("compiled code", () => {
+  /** A function that has code of its own, and how many have. */
+  const compiled = () => {
+    const add = new Function("n", "let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum") as (
+      n: number,
+    ) => number;
+    add(1_000);
+    return { add, count: codeBlocks() };
+  };
+  const codeBlocks = () => heapStats().objectTypeCounts.FunctionCodeBlock ?? 0;
+
+  test("is kept by a process that has worked", async () => {
+    const { add, count } = compiled();
+    collectGarbage(500_000);
+    await yieldToEventLoop();
+    expect(codeBlocks()).toBeGreaterThanOrEqual(count / 2);
+    expect(add(3)).toBe(3);
+  });
+
+  test("of the start is given back by one that has not", async () => {
+    const { add, count } = compiled();
+    collectGarbage(499_999);
+    await yieldToEventLoop();
+    expect(codeBlocks()).toBeLessThan(count / 2);
+    expect(add(3)).toBe(3);
+  });
 });

@@ -19,21 +19,35 @@ interface Range {
 /** A second in which the process used less of a processor, in microseconds, counts as idle. */
 const IDLE_CPU_US = 15_000;
 
-export async function releaseMemory(): Promise<void> {
+/** Microseconds of processor time since the start after which the process has compiled what its users need. */
+const WORKED_US = 500_000;
+
+/** @param atReady processor time of the process when its start was over */
+export async function releaseMemory(atReady: NodeJS.CpuUsage): Promise<void> {
   // A container may hide these files of the system, or the binary may be executable alone: then the pages stay.
   await dropFilePages().catch(() => undefined);
-  // `shrink` holds the event loop for 40 ms, so it waits for a second without requests. Under load, the engine collects garbage by itself.
+  // It holds the event loop for 40 ms, so it waits for a second without requests. Under load, the engine collects garbage by itself.
   await idleSecond();
-  Bun.shrink();
+  collectGarbage(usedSince(atReady));
+}
+
+/** Compiled code, of which a start makes much, is given back before the process has worked for `usedUs`, and kept afterwards. */
+export function collectGarbage(usedUs: number): void {
+  if (usedUs < WORKED_US) Bun.shrink();
+  else Bun.gc(true);
 }
 
 async function idleSecond(): Promise<void> {
   for (;;) {
     const before = process.cpuUsage();
     await sleep(SECOND, undefined, { ref: false });
-    const { user, system } = process.cpuUsage(before);
-    if (user + system < IDLE_CPU_US) return;
+    if (usedSince(before) < IDLE_CPU_US) return;
   }
+}
+
+function usedSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
 }
 
 /**
