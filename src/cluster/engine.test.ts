@@ -295,6 +295,30 @@ test("a connection that NATS ends again and again because it got no sign-in in t
   gate.close();
 });
 
+test("a server that takes nothing any more, with much on its way to it, is left for another one", async () => {
+  await using nats = await startNats(3, { advertise: false });
+  const gates = await Promise.all(nats.servers.map(({ port }) => openGate(port)));
+  const servers = gates.map(({ port }) => `nats://127.0.0.1:${port}`);
+  const engine = await openNatsEngine({ address: { servers }, name: "test" });
+  const table = await engine.table("nodes");
+  const put = () =>
+    table.put("0", "x").then(
+      () => true,
+      () => false,
+    );
+  expect(await put()).toBe(true);
+  const connections = await Promise.all(nats.servers.map(async (server) => (await server.figures()).connections));
+  gates[connections.findIndex((count) => count > 0)]?.hold("all");
+  // More than the buffers of the sockets take.
+  const large = "x".repeat(900_000);
+  const sending = Array.from({ length: 60 }, (_, n) => table.put(`large-${n}`, large).catch(() => undefined));
+  await eventually(async () => !(await put()), { what: "the server is silent" });
+  await eventually(put, { timeoutMs: 20_000, everyMs: 250, what: "another server is found" });
+  await engine.close();
+  for (const gate of gates) gate.close();
+  await Promise.all(sending);
+});
+
 test("a watch and a log that NATS sends nothing any more, without a word, begin anew within seconds", async () => {
   await using nats = await startNats();
   const engine = await openNatsEngine({ address: nats.address, name: "test" });

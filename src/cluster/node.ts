@@ -68,6 +68,8 @@ export interface ClusterNode {
   ownerOf(cell: number): string | undefined;
   /** The nodes that are alive: for cell 0 one for each machine, for another cell those with a process of it. */
   alive(): NodeState[];
+  /** Whether it has seen for so long who renews a lease that none of them is dead. */
+  isSettled(): boolean;
   /** See `Lease.clockOf`. */
   clockOf(address: string): number | undefined;
   /** How many cells the cluster has. */
@@ -252,6 +254,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
       return lease.alive().find((node) => node.address === holder?.address)?.address;
     },
     alive: lease.alive,
+    isSettled: lease.isSettled,
     clockOf: lease.clockOf,
     count: cells.count,
     async dropHistory() {

@@ -104,7 +104,11 @@ export async function readStatus(engine: Engine): Promise<ClusterStatus> {
           const applied = living.find(({ address, copies }) => address === standby && copies[cell] !== undefined)
             ?.copies[cell];
           const target = orders.get(moveKey(cell));
-          const isServed = aliveAddresses.has(owner.address);
+          // By the process that has claimed it, once one has: another one of its machine may be alive.
+          const isServed =
+            owner.instance === null
+              ? aliveAddresses.has(owner.address)
+              : living.some((one) => one.address === owner.address && one.instance === owner.instance);
           const isFollowed = standby !== null && aliveAddresses.has(standby) && applied !== undefined;
           return {
             cell,

@@ -86,7 +86,8 @@ export function startCellProcess({ cell, command, env, handlers, log, onChange }
   }
 
   function begin(): void {
-    const calls: Calls = createCalls((message) => process.send(message), {
+    let process: ReturnType<typeof spawn> | undefined;
+    const calls: Calls = createCalls((message) => process?.send(message), {
       ...handlers,
       ready(at: { address: string }) {
         address = at.address;
@@ -97,8 +98,14 @@ export function startCellProcess({ cell, command, env, handlers, log, onChange }
         onChange();
       },
     });
-    const process = spawn(() => calls);
-    current = { process, calls };
+    try {
+      process = spawn(() => calls);
+      current = { process, calls };
+    } catch (error) {
+      // The machine has no memory for it, or no more processes, at this moment.
+      log.error("a process of a cell can't be started; it is tried again", { cell, error });
+      beginAgain("no process");
+    }
   }
 
   function ended(code: number | null, signal: number | string | null): void {
@@ -107,14 +114,18 @@ export function startCellProcess({ cell, command, env, handlers, log, onChange }
     address = undefined;
     onChange();
     if (isStopping) return;
+    if (hasStarted)
+      log.error("the process of a cell ended; it is started again", { cell, code, signal, inMs: delayMs });
+    beginAgain(`code ${code}`);
+  }
+
+  function beginAgain(why: string): void {
     if (!hasStarted && performance.now() - beganAt > START_MS) {
-      started.reject(new StartError(`Cell ${cell} can't start (code ${code}). Its output is above.`));
+      started.reject(new StartError(`Cell ${cell} can't start (${why}). Its output is above.`));
       return;
     }
-    const inMs = delayMs;
+    timer = setTimeout(begin, delayMs);
     delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);
-    if (hasStarted) log.error("the process of a cell ended; it is started again", { cell, code, signal, inMs });
-    timer = setTimeout(begin, inMs);
   }
 
   begin();

@@ -45,12 +45,14 @@ export async function lastOfEach(manager: JetStreamManager, stream: string, subj
   return found.filter((message) => message !== null);
 }
 
-/** What was made while there were fewer servers gets more copies. Copies are never taken away: a server may just be down. */
+/**
+ * What was made while there were fewer servers gets more copies. Copies are never taken away: a server may just be down. Then NATS may
+ * refuse to add any, and what is opened next adds them.
+ */
 export async function addReplicas(manager: JetStreamManager, stream: string, replicas: number): Promise<void> {
-  await unavailableOn(async () => {
-    const { config } = await manager.streams.info(stream);
-    if (config.num_replicas < replicas) await manager.streams.update(stream, { ...config, num_replicas: replicas });
-  });
+  const { config } = await unavailableOn(() => manager.streams.info(stream));
+  if (config.num_replicas >= replicas) return;
+  await manager.streams.update(stream, { ...config, num_replicas: replicas }).catch(() => undefined);
 }
 
 export const isWrongLast = (error: unknown) =>

@@ -9,6 +9,7 @@ import type { DeepReadonly } from "../../kernel/config/section.ts";
 import { StartError } from "../../kernel/errors.ts";
 import type { Engine } from "../engine.ts";
 import { inCluster, messageOf, RECONNECT_MS } from "./calls.ts";
+import { closeHangingSockets } from "./hanging-socket.ts";
 import type { NatsAddress } from "./nats-address.ts";
 import { openBlobs } from "./nats-blobs.ts";
 import { openLog, removeLog } from "./nats-log.ts";
@@ -19,6 +20,8 @@ export interface NatsOptions {
   address: DeepReadonly<NatsAddress>;
   /** Of this node, for NATS' own lists. */
   name: string;
+  /** The library has given the connection up for good, which it does for no reason that is known: nothing works from then on. */
+  onEnded?(error: unknown): void;
 }
 
 const CALL_TIMEOUT_MS = 3_000;
@@ -29,7 +32,7 @@ const DEFAULT_PAYLOAD = 1024 * 1024;
 const OLDEST_SERVER = "2.11";
 
 /** Throws `StartError` if NATS can't be reached, has no JetStream, is too old or takes too small messages. */
-export async function openNatsEngine({ address, name }: NatsOptions): Promise<Engine> {
+export async function openNatsEngine({ address, name, onEnded }: NatsOptions): Promise<Engine> {
   const connection = await connectTo(address, name);
   const replicas = Math.min(MAX_REPLICAS, serversOf(connection, address.servers.length));
   const client = jetstream(connection, { timeout: CALL_TIMEOUT_MS });
@@ -40,11 +43,17 @@ export async function openNatsEngine({ address, name }: NatsOptions): Promise<En
       `JetStream does not answer (${messageOf(error)}). NATS needs jetstream { } in its configuration, and most of its servers up.`,
     );
   });
+  const maxPayload = createMaxPayload(connection);
   const watched = createServerChoice(connection);
+  void closeHangingSockets(connection);
+  let isClosing = false;
+  void connection.closed().then((error) => {
+    if (!isClosing) onEnded?.(error);
+  });
   return {
     servers: replicas,
     describe: () => `nats ${connection.info?.version}, ${replicas === 1 ? "1 server" : `R${replicas}`}`,
-    log: (cell) => openLog({ client, manager, cell, replicas, maxPayload: () => maxPayloadOf(connection) }),
+    log: (cell) => openLog({ client, manager, cell, replicas, maxPayload }),
     removeLog: (cell) => removeLog(manager, cell),
     async table(name, under) {
       const table = await openTable({ buckets: new Kvm(client), manager, name: `berth-${name}`, replicas, under });
@@ -52,7 +61,10 @@ export async function openNatsEngine({ address, name }: NatsOptions): Promise<En
       return replicas === 1 ? table : { ...table, put: (key, value) => watched(table.put(key, value)) };
     },
     blobs: (store) => openBlobs({ client, stores: new Objm(client), manager, name: `berth-${store}`, replicas }),
-    close: () => connection.close(),
+    close() {
+      isClosing = true;
+      return connection.close();
+    },
   };
 }
 
@@ -97,8 +109,16 @@ async function connectTo({ servers, user, pass }: NatsOptions["address"], name: 
   return connection;
 }
 
-/** It may be changed while the server runs. */
 const maxPayloadOf = ({ info }: NatsConnection) => info?.max_payload ?? DEFAULT_PAYLOAD;
+
+/** It may be changed while the server runs, and is not known while none is connected: then it is what it was. */
+function createMaxPayload(connection: NatsConnection): () => number {
+  let known = maxPayloadOf(connection);
+  return () => {
+    known = connection.info?.max_payload ?? known;
+    return known;
+  };
+}
 
 /** How many servers the cluster has: as NATS tells, or, if it is set up to tell none (`no_advertise`), as CLUSTER_URL lists. 1 for one alone. */
 function serversOf({ info }: NatsConnection, listed: number): number {

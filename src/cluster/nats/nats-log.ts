@@ -69,19 +69,20 @@ export async function openLog({ client, manager, cell, replicas, maxPayload }: L
       const messages = await unavailableOn(() => consumer.consume({ max_messages: MAX_WAITING }));
       const stop = () => messages.stop();
       signal.addEventListener("abort", stop, { once: true });
-      const { created } = await unavailableOn(() => manager.streams.info(name));
-      let seen = after;
-      /** Not while the one before is applied. */
-      let isWaiting = true;
-      let missing = 0;
-      // Of a log that was made anew, nothing would come any more; nor, sometimes, after the network was silent for some seconds.
-      const look = inBackground(async () => {
-        const found = await orUndefined(() => manager.streams.info(name));
-        if (found?.created !== created || (isWaiting && seen < missing)) stop();
-        missing = isWaiting ? (found?.state.last_seq ?? 0) : 0;
-      });
-      const timer = setInterval(look, LOOK_MS);
+      let timer: Timer | undefined;
       try {
+        const { created } = await unavailableOn(() => manager.streams.info(name));
+        let seen = after;
+        /** Not while the one before is applied. */
+        let isWaiting = true;
+        let missing = 0;
+        // Of a log that was made anew, nothing would come any more; nor, sometimes, after the network was silent for some seconds.
+        const look = inBackground(async () => {
+          const found = await orUndefined(() => manager.streams.info(name));
+          if (found?.created !== created || (isWaiting && seen < missing)) stop();
+          missing = isWaiting ? (found?.state.last_seq ?? 0) : 0;
+        });
+        timer = setInterval(look, LOOK_MS);
         if (signal.aborted) return;
         for await (const { seq, data } of messages) {
           seen = seq;

@@ -16,14 +16,14 @@ export interface Watching {
 
 export async function keepWatching(deps: Watching): Promise<void> {
   const { table, signal, onEntry, onRestart, onError, restarts, retryMs } = deps;
-  while (!signal.aborted) {
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
+      if (!isFirst) onRestart?.();
       const ends = restarts ? AbortSignal.any([signal, restarts()]) : signal;
       for await (const entry of table.watch(ends)) onEntry(entry);
     } catch (error) {
       onError(error);
     }
     if (!signal.aborted) await Bun.sleep(retryMs);
-    onRestart?.();
   }
 }

@@ -12,7 +12,11 @@ afterEach(async () => {
   for (const lease of started.splice(0)) await lease.stop();
 });
 
-async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number: number) {
+async function startNode(
+  cluster: ReturnType<typeof createMemoryEngine>,
+  number: number,
+  onChange: () => void = () => undefined,
+) {
   const engine = cluster.connect();
   const node = { applied: 0, aheadMs: 0 };
   const address = `http://node-${number}`;
@@ -23,7 +27,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
       copies: { 0: node.applied },
       load: { agents: 0, turnsPerSecond: 0 },
     }),
-    onChange: () => undefined,
+    onChange,
     onError: () => undefined,
     times: TIMES,
   });
@@ -91,4 +95,38 @@ test("a node knows the clocks of the others, also after one was set, and of one 
   await second.lease.stop();
   expect(Math.abs(offOf(second.address) - 3_600_000)).toBeLessThan(2_000);
   expect(lease.clockOf("http://node-9")).toBeUndefined();
+});
+
+test("a node that has died stays dead while nothing can be seen, and lives again with its next renewal", async () => {
+  const [first, second] = await startTwo();
+  const seesSecond = () => first.lease.alive().some(({ address }) => address === second.address);
+  second.engine.isAway = true;
+  await eventually(() => !seesSecond() && first.lease.isSettled());
+  const shown: boolean[] = [];
+  first.engine.isSilent = true;
+  await eventually(() => {
+    shown.push(seesSecond());
+    return !first.lease.isSettled();
+  });
+  first.engine.isSilent = false;
+  await eventually(() => {
+    shown.push(seesSecond());
+    return first.lease.isSettled();
+  });
+  expect(shown).not.toContain(true);
+  second.engine.isAway = false;
+  await eventually(seesSecond);
+});
+
+test("a listener that throws ends neither the renewals nor what is seen of others", async () => {
+  const cluster = createMemoryEngine();
+  let thrown = 0;
+  const first = await startNode(cluster, 1, () => {
+    thrown++;
+    throw new Error("no process can be started");
+  });
+  const second = await startNode(cluster, 2);
+  await eventually(() => thrown >= 2 && first.lease.isSettled() && first.lease.alive().length === 2);
+  await second.lease.seeAll();
+  expect(second.lease.alive().map(({ address }) => address)).toContain(first.address);
 });

@@ -77,8 +77,8 @@ export function createLease({
   now = () => performance.now(),
 }: LeaseDeps): Lease {
   const stopped = new AbortController();
-  /** By key. */
-  const seen = new Map<string, { state: NodeState; at: number }>();
+  /** By key. `isDead`: it had not renewed its lease for so long, while it could be seen; it lives again once it does. */
+  const seen = new Map<string, { state: NodeState; at: number; isDead: boolean }>();
   /** By address: how far the node's clock is ahead of this process's monotonic one. A node that is gone may still answer. */
   const clocks = new Map<string, number>();
   const own = state().address;
@@ -102,12 +102,17 @@ export function createLease({
     trustedUntil = asked + times.trustMs;
   }
 
+  async function renewIfAble(): Promise<void> {
+    if (isAble()) await renew();
+  }
+
+  /** Those that are alive. While none can be seen, it goes by what was seen before. */
   const others = () => {
     const current = now();
-    return [...seen.values()].filter(
-      ({ state: { address }, at }) =>
-        address !== own && (!isWatching() || current - Math.max(at, trustedSince, echoSince) < times.deadMs),
-    );
+    if (isTrusted() && isWatching())
+      for (const one of seen.values())
+        one.isDead ||= current - Math.max(one.at, trustedSince, echoSince) >= times.deadMs;
+    return [...seen.values()].filter(({ state: { address }, isDead }) => address !== own && !isDead);
   };
   const alive = () => [...(isTrusted() ? [state()] : []), ...others().map((one) => one.state)];
 
@@ -117,7 +122,12 @@ export function createLease({
     const shown = JSON.stringify([nodes, isSettled()]);
     if (shown === known && wasTrusted === isTrusted()) return;
     [known, wasTrusted] = [shown, isTrusted()];
-    onChange();
+    try {
+      onChange();
+    } catch (error) {
+      // Neither the renewals nor the watch may end because of it.
+      onError(error);
+    }
   }
 
   /** Ends a watch that has become silent, so that another one begins. */
@@ -133,8 +143,13 @@ export function createLease({
       if (value === undefined) seen.delete(key);
       else {
         const state = JSON.parse(value) as NodeState;
-        seen.set(key, { state, at: now() });
-        clocks.set(state.address, state.at - now());
+        const former = seen.get(key);
+        // A watch that begins anew shows it once more, which is no sign of life.
+        if (former?.state.at === state.at && former.state.instance === state.instance) former.state = state;
+        else {
+          seen.set(key, { state, at: now(), isDead: false });
+          clocks.set(state.address, state.at - now());
+        }
       }
       look();
     },
@@ -151,7 +166,7 @@ export function createLease({
   async function keepRenewing(): Promise<void> {
     while (!released) {
       const began = now();
-      renewing = isAble() ? renew().catch(onError) : Promise.resolve();
+      renewing = renewIfAble().catch(onError);
       await renewing;
       if (isTrusted() && !isWatching() && now() - trustedSince > times.trustMs) restart.abort();
       look();

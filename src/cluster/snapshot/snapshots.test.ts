@@ -1,6 +1,6 @@
 // Tests snapshots of a cell's file: what is taken is what is restored, and one that is not whole is passed over.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { silent } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
@@ -191,6 +191,39 @@ test("what an interrupted one has left is deleted before the next is taken", asy
   await createSnapshots({ blobs: watched, cell: 0, log: silent }).take(file);
   expect(order).toEqual(["sweep", "put"]);
 });
+
+test.if(process.platform === "linux")("one that the engine does not take leaves no file open", async () => {
+  await write(1);
+  // More than what waits between the file and the engine, and nothing that can be compressed.
+  const text = () => crypto.getRandomValues(new Uint8Array(60_000)).toBase64();
+  for (let n = 0; n < 100; n++) await storage.commit([[{ sql: "INSERT INTO notes VALUES (?)", args: [text()] }]]);
+  const full: BlobStore = {
+    ...blobs,
+    list: blobs.list,
+    sweep: blobs.sweep,
+    async put(_, content) {
+      await content.getReader().read();
+      throw new Error("no space");
+    },
+  };
+  await expect(createSnapshots({ blobs: full, cell: 0, log: silent }).take(file)).rejects.toThrow("no space");
+  // The addon closes files that it has read when its statements are collected.
+  await eventually(() => {
+    Bun.gc(true);
+    return readdirSync("/proc/self/fd").every(
+      (name) => !readlinkOf(`/proc/self/fd/${name}`).includes(`${file}.snapshot`),
+    );
+  });
+});
+
+/** Empty for a file that was closed meanwhile. */
+function readlinkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
 
 test("one that replaces all others is the only one, of this cell alone", async () => {
   await write(1);

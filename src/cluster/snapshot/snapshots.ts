@@ -82,9 +82,17 @@ export function createSnapshots({ blobs, cell, knownMigrations = new Set(), log 
       await blobs.sweep().catch((error: unknown) => log?.debug("interrupted snapshots could not be swept", { error }));
       const takenAt = Date.now();
       const name = `cell-${cell}-${number}-${takenAt}.db.zst`;
-      const compressed = createZstdCompress();
-      const compressing = pipeline(createReadStream(path), compressed);
-      await Promise.all([compressing, blobs.put(name, Readable.toWeb(compressed) as never)]);
+      const [content, compressed] = [createReadStream(path), createZstdCompress()];
+      const compressing = pipeline(content, compressed);
+      try {
+        await Promise.all([compressing, blobs.put(name, Readable.toWeb(compressed) as never)]);
+      } catch (error) {
+        // Otherwise it waits for a reader that is gone, and the file stays open: its space is free only once it is closed.
+        content.destroy();
+        compressed.destroy();
+        await compressing.catch(() => undefined);
+        throw error;
+      }
       for (const old of (await list()).slice(kept)) await blobs.remove(old.name);
       const size = (await list()).find((one) => one.name === name)?.size ?? statSync(path).size;
       return { name, number, size, takenAt };

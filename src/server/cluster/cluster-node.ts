@@ -72,7 +72,14 @@ export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenCluste
   for (const folder of [config.dataDir, dirname(file)]) ensureWritable(folder);
   for (const secret of config.secrets) log.redactSecret(secret, "always");
   const figures = createClusterFigures();
-  const engine = await openNatsEngine({ address: url, name: `berth ${address} ${cell}` });
+  const engine = await openNatsEngine({
+    address: url,
+    name: `berth ${address} ${cell}`,
+    onEnded(error) {
+      log.error("the connection to NATS has ended for good: this process ends, and has to be started again", { error });
+      process.exit(1);
+    },
+  });
   if (engine.servers < 3 && cell === 0)
     log.warn("NATS has fewer than three servers: if one fails, nothing can be written", { servers: engine.servers });
 

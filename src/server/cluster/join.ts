@@ -41,12 +41,16 @@ export async function joinCluster(config: Config, engine: Engine, replace: boole
   const cluster = crypto.randomUUID();
   const report: JoinReport = { cells: cells.length, snapshotBytes: 0, files: 0 };
   try {
-    for (const { cell, url, dataDir, file = "" } of cells) {
+    for (const { url, dataDir, file = "" } of cells) {
       // Brings the schema to this version, and checks the file.
       const database = await openDatabase({ url, dataDir, log });
       await database.close();
       const storage = openFile(file, migrationNames, log);
       await openCopy(storage, cluster).finally(() => storage.close());
+    }
+    // Only now, since one of the databases might have been refused.
+    await clear(engine);
+    for (const { cell, dataDir, file = "" } of cells) {
       const snapshots = createSnapshots({ blobs: await engine.blobs("snapshots"), cell, log });
       report.snapshotBytes += (await snapshots.take(file)).size;
       report.files += await keepAll(dataDir, filesOfCell(await engine.blobs("files"), cell));
@@ -101,6 +105,11 @@ async function requireFree(engine: Engine, replace: boolean): Promise<void> {
       "The cluster has a database already. A machine joins it by starting with CLUSTER_URL and an empty DATA_DIR. To put this machine's database in its place, for instance a restored backup: berth cluster join --replace",
     );
   }
+}
+
+/** Takes the databases of a cluster out of NATS, or what a join that was interrupted has left. */
+async function clear(engine: Engine): Promise<void> {
+  const cells = await engine.table("cells");
   const snapshots = await engine.blobs("snapshots");
   for (const { name } of await snapshots.list()) await snapshots.remove(name);
   const known = (await cells.list()).flatMap(({ key }) => (/^\d+$/.test(key) ? [Number(key)] : []));

@@ -120,7 +120,8 @@ export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses
   /** Returns the move that is due. It and the places are found once for all cells, of which a large cluster has hundreds. */
   function look(): Move | undefined {
     const [count, entries, alive] = [node.count(), node.entries(), node.alive()];
-    const move = nextMove(entries, alive, node.isKept);
+    // A machine that is dead may still count as alive before.
+    const move = node.isSettled() ? nextMove(entries, alive, node.isKept) : undefined;
     if (isStopping) return move;
     const places = placesOf(count, alive);
     for (let cell = 1; cell < count; cell++) {
