@@ -65,8 +65,26 @@ const REPLACE: Fault = {
   },
 };
 
+/** As where each machine has a server of NATS, too: others may have been connected to that one. */
+const LOSE_BOTH: Fault = {
+  name: "lose a machine together with a server of NATS",
+  weight: 2,
+  async run(deps) {
+    const { cluster, random, interrupt } = deps;
+    const machine = await ownerOfSome(deps);
+    const server = random.pick(cluster.nats.servers);
+    const ended = interrupt();
+    await Promise.all([killNode(machine, deps), server.kill()]);
+    await Bun.sleep(random.integer(500, 12_000));
+    await server.start();
+    await restart(machine);
+    await settled(deps);
+    ended();
+  },
+};
+
 /** Of several servers of NATS. */
-export const SERVER_FAULTS: readonly Fault[] = [SPLIT, REPLACE];
+export const SERVER_FAULTS: readonly Fault[] = [SPLIT, REPLACE, LOSE_BOTH];
 
 export const NETWORK_FAULTS: readonly Fault[] = [
   {

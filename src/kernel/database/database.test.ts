@@ -326,3 +326,13 @@ describe.each([
     expect(await database.ready()).toBe(true);
   });
 });
+
+test("what is read or written once a file is closed is refused as for any database that can't be reached", async () => {
+  // Its folder goes with this process.
+  const { database } = await fileDatabase();
+  await database.close();
+  const refusal = { status: 503, code: "DATABASE_UNAVAILABLE" };
+  await expect(database.read("SELECT 1")).rejects.toMatchObject(refusal);
+  await expect(database.readLong("SELECT 1")).rejects.toMatchObject(refusal);
+  await expect(database.write([{ sql: "SELECT 1", args: [] }])).rejects.toMatchObject(refusal);
+});

@@ -9,7 +9,7 @@ import { createCheckpointer } from "./background/checkpointer.ts";
 import { COMPACT, compactFile } from "./background/compaction.ts";
 import type { LogKeeper } from "./background/log-keeper.ts";
 import { openConnection } from "./connection.ts";
-import { toStorageError } from "./errors.ts";
+import { databaseUnavailable, toStorageError } from "./errors.ts";
 import { inspectFile } from "./file-inspection.ts";
 import { lockDatabase } from "./file-lock.ts";
 import { createLocalCommit } from "./group-commit.ts";
@@ -64,6 +64,11 @@ export function openFile(
     const checkpointer = createCheckpointer({ path, connection, log, onCheckpoint, keeper });
     const commit = createLocalCommit(connection);
     const background = createBackgroundConnection(path);
+    let isClosed = false;
+    /** A request may still be under way, of a cell whose file is closed because another machine has it now. */
+    const requireOpen = () => {
+      if (isClosed) throw databaseUnavailable("The service is shutting down.");
+    };
     return {
       async commit(batches, note) {
         await checkpointer.pause;
@@ -82,6 +87,7 @@ export function openFile(
         }
       },
       async readLong(sql, args) {
+        requireOpen();
         try {
           return await background.read(sql, args, connection.columnsOf(sql));
         } catch (error) {
@@ -96,6 +102,7 @@ export function openFile(
         }),
       afterCommit: checkpointer.afterCommit,
       async read(sql, args) {
+        requireOpen();
         try {
           return connection.run(sql, args);
         } catch (error) {
@@ -104,6 +111,7 @@ export function openFile(
       },
       async close() {
         const { closeFile } = await checkpointer.close();
+        isClosed = true;
         await background.close();
         await keeper?.ending(Number(connection.run("PRAGMA wal_checkpoint(PASSIVE)").rows[0]?.[1]));
         connection.close();
