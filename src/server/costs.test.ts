@@ -2,12 +2,12 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import Libsql from "libsql";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { isCostly, planOf } from "../../tests/support/query-plan.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { startUpstream, type Upstream } from "../../tests/support/upstream.ts";
+import { watchStatements } from "../../tests/support/watched-statements.ts";
 import { type FakeAccount, startWhatsApp, type WhatsApp } from "../../tests/support/whatsapp.ts";
 
 interface Cost {
@@ -37,18 +37,7 @@ const PAGE_BYTES = 4_096;
 
 /** Statements that ran; those of background work among them. */
 let ran: string[] = [];
-const { prepare } = Libsql.prototype;
-function watch(this: Libsql.Database, sql: string) {
-  const native = prepare.call(this, sql);
-  for (const name of ["all", "run"] as const) {
-    const method = native[name].bind(native) as (...args: unknown[]) => never;
-    native[name] = (...args: unknown[]) => {
-      if (!/^(BEGIN|COMMIT|PRAGMA)/.test(sql)) ran.push(sql);
-      return method(...args);
-    };
-  }
-  return native;
-}
+let endWatch: () => void;
 
 let upstream: Upstream;
 let whatsapp: WhatsApp;
@@ -57,7 +46,7 @@ let owner: Client;
 let account: FakeAccount;
 
 beforeAll(async () => {
-  Libsql.prototype.prepare = watch as typeof prepare;
+  endWatch = watchStatements((sql) => ran.push(sql));
   upstream = await startUpstream();
   const webhookAddress = (url: string) => url.replace("https://berth.example", server.web);
   whatsapp = await startWhatsApp({ webhookAddress, statuses: false });
@@ -86,7 +75,7 @@ beforeAll(async () => {
   expect(status).toBe(200);
 });
 afterAll(async () => {
-  Libsql.prototype.prepare = prepare;
+  endWatch?.();
   await server?.[Symbol.asyncDispose]();
   await whatsapp?.stop();
   await upstream?.stop();

@@ -1,12 +1,12 @@
 // Tests what each read of the API costs the database: how many queries, and that none reads a table or sorts its rows.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import Libsql from "libsql";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { isCostly, planOf } from "../../tests/support/query-plan.ts";
 import { makeReadTargets } from "../../tests/support/read-targets.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { startUpstream, type Upstream } from "../../tests/support/upstream.ts";
+import { watchStatements } from "../../tests/support/watched-statements.ts";
 import { startWhatsApp, type WhatsApp } from "../../tests/support/whatsapp.ts";
 
 /** Queries of one request, when all that is cached is. A plain read takes one or two. */
@@ -55,7 +55,6 @@ const SMALL: readonly (readonly [sql: RegExp, why: string])[] = [
 const READS_ALL = /^SEARCH (inbox|messages|usage_days|outbox|events)\b.*\((agent_id|user_id)=\?\)$/;
 /** Streams never end; the others need what this test has not. */
 const NOT_READ = /\/events$|\{chatId\}\/stream$|\/live\//;
-const CONTROLS = /^(BEGIN|COMMIT|SAVEPOINT|RELEASE|ROLLBACK|PRAGMA)/;
 /** Entries of the audit log are sealed after the request that made them. */
 const SEALS = /audit_(chain|seals)/;
 
@@ -78,18 +77,7 @@ const OTHER_ANSWERS: Readonly<Record<string, readonly [status: number, why: stri
 
 /** The statements that ran since they were last looked at. */
 let ran: string[] = [];
-const { prepare } = Libsql.prototype;
-function watch(this: Libsql.Database, sql: string) {
-  const native = prepare.call(this, sql);
-  for (const name of ["all", "run"] as const) {
-    const method = native[name].bind(native) as (...args: unknown[]) => never;
-    native[name] = (...args: unknown[]) => {
-      ran.push(sql);
-      return method(...args);
-    };
-  }
-  return native;
-}
+let endWatch: () => void;
 
 let upstream: Upstream;
 let whatsapp: WhatsApp;
@@ -102,7 +90,7 @@ const queries = new Map<string, string[]>();
 const statuses = new Map<string, number>();
 
 beforeAll(async () => {
-  Libsql.prototype.prepare = watch as typeof prepare;
+  endWatch = watchStatements((sql) => ran.push(sql));
   upstream = await startUpstream();
   const webhookAddress = (url: string) => url.replace("https://berth.example", server.web);
   whatsapp = await startWhatsApp({ webhookAddress, statuses: false });
@@ -117,13 +105,6 @@ beforeAll(async () => {
     },
   });
   const { database } = server.kernel;
-  const { readLong } = database;
-  Object.assign(database, {
-    readLong(...args: Parameters<typeof readLong>) {
-      ran.push(args[0]);
-      return readLong(...args);
-    },
-  });
   planner = new Database(database.file ?? "", { readonly: true });
   ada = createClient(server.web);
   const userId = await ada.join({ email: "ada@example.com" });
@@ -148,12 +129,12 @@ beforeAll(async () => {
     statuses.set(route, (await ada.get(path, { headers })).status);
     queries.set(
       route,
-      ran.filter((sql) => !CONTROLS.test(sql) && !SEALS.test(sql)),
+      ran.filter((sql) => !SEALS.test(sql)),
     );
   }
 });
 afterAll(async () => {
-  Libsql.prototype.prepare = prepare;
+  endWatch?.();
   planner?.close();
   await server?.[Symbol.asyncDispose]();
   await whatsapp?.stop();
