@@ -52,7 +52,8 @@ const SMALL: readonly (readonly [sql: RegExp, why: string])[] = [
 ];
 
 /** All rows of one agent or account, of tables that grow with use. */
-const READS_ALL = /^SEARCH (inbox|messages|usage_days|outbox|events)\b.*\((agent_id|user_id)=\?\)$/;
+const READS_ALL =
+  /^SEARCH (inbox|messages|usage|usage_days|outbox|events|sessions|agent_logs|memories)\b.*\((agent_id|user_id)=\?\)$/;
 /** Streams never end; the others need what this test has not. */
 const NOT_READ = /\/events$|\{chatId\}\/stream$|\/live\//;
 /** Entries of the audit log are sealed after the request that made them. */
@@ -178,4 +179,6 @@ describe("each read of the API", () => {
 
 /** Stops after some rows, in the order of the index. */
 const isBounded = (sql: string) =>
-  /ORDER BY (i\.)?id(?: DESC)? LIMIT|\bmax\(id\)|\bmin\(id\)/i.test(sql.replace(/"/g, ""));
+  /ORDER BY (i\.)?id(?: DESC)? LIMIT|ORDER BY (sessions\.)?last_activity_at DESC LIMIT|\bmax\(id\)|\bmin\(id\)/i.test(
+    sql.replace(/"/g, ""),
+  );

@@ -50,6 +50,7 @@ const SMALL: readonly (readonly [sql: RegExp, why: string])[] = [
   [/inbox_pending|"status" = 'pending'/, "what waits is limited for each agent"],
   [/LIMIT \?2/, "a part, to see whether all is much"],
   [/SELECT total\(octet_length\(/, "after it was seen that it is not much"],
+  [/(FROM|from) "?memories/, "an agent's memory has a limit"],
   [/FROM erasures/, "people who were erased, one by one"],
   [/upload_uses/, "the files of some messages"],
   [/_search_idx/, "the parts of an index, a few dozens"],
@@ -62,7 +63,8 @@ const SMALL: readonly (readonly [sql: RegExp, why: string])[] = [
 ];
 
 /** All rows of one agent or account, of tables that grow with use. */
-const READS_ALL = /^SEARCH (inbox|messages|usage_days|outbox|events)\b.*\((agent_id|user_id)=\?\)$/;
+const READS_ALL =
+  /^SEARCH (inbox|messages|usage|usage_days|outbox|events|sessions|agent_logs|memories)\b.*\((agent_id|user_id)=\?\)$/;
 
 const folder = temporaryDir();
 let tour: TourResult;
