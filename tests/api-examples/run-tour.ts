@@ -43,7 +43,9 @@ export async function runTour(program?: Parameters<typeof openWorld>[0]): Promis
       try {
         await run(tour, world);
       } catch (error) {
-        broken.push(`${side}, ${name}: ${error instanceof Error ? error.stack || `${error.name}: ${error.message}` : error}`);
+        broken.push(
+          `${side}, ${name}: ${error instanceof Error ? error.stack || `${error.name}: ${error.message}` : error}`,
+        );
       }
     }
     refused.push(...tour.refused);

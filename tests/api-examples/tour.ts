@@ -4,6 +4,7 @@ import type { OpenApiDocument } from "../../src/kernel/http/openapi/document.ts"
 import type { RecordedExample, RecordedExamples } from "../../src/kernel/http/openapi/examples.ts";
 import type { Berth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
+import { patient } from "../support/eventually.ts";
 import { readEvents } from "../support/sse.ts";
 import { createNormaliser } from "./normalise.ts";
 
@@ -89,7 +90,7 @@ export function createTour(
       headers,
       body: sent,
       redirect: "manual",
-      signal: AbortSignal.any([abort.signal, AbortSignal.timeout(STEP_MS)]),
+      signal: AbortSignal.any([abort.signal, AbortSignal.timeout(patient(STEP_MS))]),
     });
     const [type = ""] = (answer.headers.get("content-type") ?? "").split(";");
     let response: unknown;
