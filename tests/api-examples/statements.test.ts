@@ -12,6 +12,7 @@ import { runTour, type TourResult } from "./run-tour.ts";
 
 /** Statements of one request until its answer. */
 const MAX_STATEMENTS = 14;
+/** Those that take more, and what for. */
 const MORE_STATEMENTS: Readonly<Record<string, readonly [count: number, why: string]>> = {
   "POST /api/agents/{id}/rollback": [62, "each table of an agent, and a backup before"],
   "POST /api/instance/{userId}/rollback": [62, "each table of an agent, and a backup before"],

@@ -1,4 +1,4 @@
-// Tells which statements run on databases in files, whoever runs them.
+// Tells which statements run on database files, on the main thread and on others.
 import Libsql from "libsql";
 import BackgroundLibsql from "libsql/promise";
 

@@ -28,8 +28,8 @@ const LOG_INTERVAL_MS = 60_000;
 
 /**
  * A file of lines that are only appended. Writes survive the end of the process, since the system holds them (a power
- * failure may lose the last seconds). All lines of one turn of the event loop are appended together; that of a call which is the only one
- * is appended at once, since it would wait for nothing. The file is truncated when none of its lines is needed any more.
+ * failure may lose the last seconds). All lines of one turn of the event loop are appended together. The line of the only call under
+ * way is appended at once, because no other line can come with it. The file is truncated when none of its lines is needed any more.
  */
 export function createJournal(path: string, log: Pick<Log, "error" | "warn">): Journal {
   const liveLines = new Map<string, string>();

@@ -13,7 +13,7 @@ export interface Program {
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Writes wait for it. */
+/** Milliseconds after which a process that has not pinned its copy is killed: writes wait for it. */
 const PIN_MS = 10_000;
 
 export function startFingerprint({ command, env }: Program, file: string, pinMs = PIN_MS): FingerprintProcess {

@@ -20,7 +20,7 @@ export interface NatsOptions {
   address: DeepReadonly<NatsAddress>;
   /** Of this node, for NATS' own lists. */
   name: string;
-  /** The library has given the connection up for good, which it does for no reason that is known: nothing works from then on. */
+  /** Called when the library has given the connection up for good. Nothing works from then on. No reason for it is known. */
   onEnded?(error: unknown): void;
 }
 

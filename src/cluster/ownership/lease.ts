@@ -106,12 +106,15 @@ export function createLease({
     if (isAble()) await renew();
   }
 
-  /** Those that are alive. While none can be seen, it goes by what was seen before. */
-  const others = () => {
+  /** Does nothing while renewals can't be seen: who was alive then counts as alive. */
+  function markDead(): void {
+    if (!isTrusted() || !isWatching()) return;
     const current = now();
-    if (isTrusted() && isWatching())
-      for (const one of seen.values())
-        one.isDead ||= current - Math.max(one.at, trustedSince, echoSince) >= times.deadMs;
+    for (const one of seen.values()) one.isDead ||= current - Math.max(one.at, trustedSince, echoSince) >= times.deadMs;
+  }
+
+  const others = () => {
+    markDead();
     return [...seen.values()].filter(({ state: { address }, isDead }) => address !== own && !isDead);
   };
   const alive = () => [...(isTrusted() ? [state()] : []), ...others().map((one) => one.state)];

@@ -49,6 +49,7 @@ export interface OpenClusterNode {
 const ANSWER_MS = 15_000;
 const AGAIN_MS = 250;
 
+/** Repeats what NATS does not answer yet. Throws `StartError` after 15 seconds. */
 async function untilAnswered(work: () => Promise<void>): Promise<void> {
   for (const end = performance.now() + ANSWER_MS; ; await Bun.sleep(AGAIN_MS)) {
     try {

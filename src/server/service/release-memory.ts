@@ -19,19 +19,24 @@ interface Range {
 /** A second in which the process used less of a processor, in microseconds, counts as idle. */
 const IDLE_CPU_US = 15_000;
 
-/** Microseconds of processor time since the start after which the process has compiled what its users need. */
+/** Microseconds of processor time since it was ready. A process that has used more has compiled code that its users need. */
 const WORKED_US = 500_000;
 
 /** @param atReady processor time of the process when its start was over */
 export async function releaseMemory(atReady: NodeJS.CpuUsage): Promise<void> {
   // A container may hide these files of the system, or the binary may be executable alone: then the pages stay.
   await dropFilePages().catch(() => undefined);
-  // It holds the event loop for 40 ms, so it waits for a second without requests. Under load, the engine collects garbage by itself.
+  // The collection holds the event loop for 40 ms, so it waits for a second without requests. Under load, the engine collects by itself.
   await idleSecond();
   collectGarbage(usedSince(atReady));
 }
 
-/** Compiled code, of which a start makes much, is given back before the process has worked for `usedUs`, and kept afterwards. */
+/**
+ * Collects garbage, and the compiled code of the start with it. The code of a process that has worked since is kept: it would be slow
+ * until it had compiled it again.
+ *
+ * @param usedUs microseconds of processor time that it has used since it was ready
+ */
 export function collectGarbage(usedUs: number): void {
   if (usedUs < WORKED_US) Bun.shrink();
   else Bun.gc(true);
