@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { testedBlocks } from "../site/tested-blocks.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -393,6 +393,13 @@ test("a machine in use becomes the first of a cluster; the next ones have all of
   await first.stop();
   expect((await first.command("restore", "saved.db")).exitCode).toBe(0);
   await expect(first.restart({ keepPorts: true, env: cluster })).rejects.toThrow("not part of the cluster yet");
+  expect((await first.command("cluster", "join")).stderr).toContain("berth cluster join --replace");
+  // A database that can't be opened takes no place: the cluster keeps what it has.
+  const database = join(first.dir, "data/berth.db");
+  const restored = readFileSync(database);
+  writeFileSync(database, "no database");
+  expect((await first.command("cluster", "join", "--replace")).exitCode).toBe(1);
+  writeFileSync(database, restored);
   expect((await first.command("cluster", "join")).stderr).toContain("berth cluster join --replace");
   expect((await first.command("cluster", "join", "--replace")).stdout).toContain("has this machine's database now");
   await first.restart({ keepPorts: true, env: cluster });
